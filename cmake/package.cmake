@@ -1,0 +1,1 @@
+# Install and packages (see the packaging issue's helper).

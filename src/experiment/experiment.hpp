@@ -1,0 +1,114 @@
+// Experiments are data: what a target is asked to do, and the samples it gives back. Nothing here
+// measures and nothing here infers.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "experiment/ring_order.hpp"
+
+namespace gpusonde {
+
+/// Load instruction of a hop. Source: PTX ISA, cache operators.
+enum class LoadPath : std::uint8_t {
+  global_ca,  ///< cached in L1 and L2
+  global_cg,  ///< cached in L2 only
+  global_cv,  ///< volatile: fetched again
+  global_nc,  ///< read-only path
+  shared,     ///< shared memory; the ring lies in the block's shared memory
+};
+
+/// What a hop does to find the next node.
+enum class ChainKind : std::uint8_t {
+  pointer,  ///< p = *(u64*)p
+  index,    ///< i = chain[i], 32-bit; adds the address arithmetic
+};
+
+enum class Warmup : std::uint8_t {
+  none,
+  serial,    ///< one lane walks whole laps of the ring, as the timed chase does
+  parallel,  ///< the chasing block touches every line in ring order
+};
+
+enum class HopTiming : std::uint8_t {
+  aggregate,  ///< two clock reads around all hops of a repetition
+  per_hop,    ///< a clock read around each hop; costs some cycles a hop, for classifying only
+};
+
+[[nodiscard]] std::string_view to_string(LoadPath path) noexcept;   // "ca", "cg", "cv", "nc", "shared"
+[[nodiscard]] std::string_view to_string(ChainKind kind) noexcept;  // "pointer", "index"
+[[nodiscard]] std::string_view to_string(Warmup warmup) noexcept;   // "none", "serial", "parallel"
+
+/// A closed chain of nodes inside the target's buffer, node 0 of the address order at `first_byte`.
+struct Ring {
+  std::uint64_t first_byte = 0;
+  RingOrderParameters order;
+
+  /// Bytes from the first node's to past the last node's stride.
+  [[nodiscard]] std::uint64_t footprint_bytes() const noexcept { return order.node_count * order.stride_bytes; }
+};
+
+/// How unified L1/shared storage is to be split for the chase: the carve-out asked for, and the block
+/// size, which bounds how many blocks could be resident and so what is reserved for them.
+struct StorageSplit {
+  int carveout_percent = 0;            ///< shared part asked for: 0 (most L1) to 100; -1: driver's choice
+  std::uint32_t block_threads = 1024;  ///< threads of the chasing block; one of them chases
+};
+
+/// Chase `ring`, warmed as asked, then time `repetitions` runs of `hops` dependent loads, each going
+/// on where the last ended. The ring is linked anew for every experiment; caches are not flushed.
+struct ChaseExperiment {
+  Ring ring;
+  LoadPath path = LoadPath::global_ca;
+  ChainKind chain = ChainKind::pointer;
+  Warmup warmup = Warmup::serial;
+  std::uint32_t warmup_laps = 1;
+  std::uint64_t hops = 4096;  ///< per repetition; a multiple of 8. per_hop: at most 8192
+  std::uint32_t repetitions = 3;
+  HopTiming timing = HopTiming::aggregate;
+  std::optional<std::uint32_t> sm;  ///< chase on this SM; empty: any
+  StorageSplit split;
+};
+
+struct ChaseSamples {
+  std::uint64_t hops = 0;                 ///< per repetition
+  std::vector<std::uint64_t> cycles;      ///< one per repetition, of all its hops
+  std::vector<std::uint64_t> wall_ns;     ///< one per repetition, from the global timer (about 1 us ticks)
+  std::vector<std::uint32_t> hop_cycles;  ///< per_hop only: repetitions * hops, in order
+  std::uint32_t sm = 0;                   ///< SM that chased
+  std::uint64_t shared_config_bytes = 0;  ///< shared part of the unified storage; 0 when not known
+};
+
+/// Two clock reads back to back, `repetitions` times.
+struct TimerExperiment {
+  std::uint32_t repetitions = 64;
+};
+
+struct TimerSamples {
+  std::vector<std::uint64_t> cycles;
+};
+
+/// A dependent integer multiply-add loop of `iterations` with no memory access: the baseline that the
+/// RTX 5080 document subtracts.
+struct LoopOverheadExperiment {
+  std::uint64_t iterations = 1 << 16;
+};
+
+/// Spins for `duration_ns` on one SM and reads both clocks at each end: the SM clock in force.
+struct ClockExperiment {
+  std::uint64_t duration_ns = 20'000'000;
+};
+
+struct ElapsedSamples {
+  std::uint64_t cycles = 0;
+  std::uint64_t wall_ns = 0;
+  std::uint64_t iterations = 0;
+};
+
+using Experiment = std::variant<ChaseExperiment, TimerExperiment, LoopOverheadExperiment, ClockExperiment>;
+using Samples = std::variant<ChaseSamples, TimerSamples, ElapsedSamples>;
+
+}  // namespace gpusonde

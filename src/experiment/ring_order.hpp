@@ -1,0 +1,96 @@
+// The order in which a pointer chase visits its nodes. One definition for the host, the simulated
+// GPU and the kernels (clang and nvcc), so this header includes nothing and uses plain types.
+#pragma once
+
+#if defined(__CUDA__) || defined(__CUDACC__)
+#define GPUSONDE_HOST_DEVICE __attribute__((host)) __attribute__((device))
+#else
+#define GPUSONDE_HOST_DEVICE
+#endif
+
+namespace gpusonde {
+
+/// A bijection on [0, n) without tables: multiply-and-xorshift rounds on the next power of two, with
+/// cycle walking (fewer than two rounds of it on average). Precondition: 1 <= n <= 2^40.
+struct Permutation {
+  unsigned long long n = 1;
+  unsigned long long mask = 0;
+  unsigned long long seed = 0;
+  unsigned shift = 1;
+
+  GPUSONDE_HOST_DEVICE constexpr Permutation(unsigned long long count, unsigned long long order_seed)
+      : n(count), seed(order_seed) {
+    unsigned bits = 1;
+    while ((1ULL << bits) < n) ++bits;
+    mask = (1ULL << bits) - 1;
+    shift = bits / 2 + 1 > bits ? 1 : (bits + 1) / 2;
+  }
+
+  GPUSONDE_HOST_DEVICE constexpr unsigned long long operator()(unsigned long long i) const {
+    unsigned long long x = i;
+    do {
+      x = (x + seed) & mask;
+      x = (x * 0x9E3779B97F4A7C15ULL) & mask;
+      x ^= x >> shift;
+      x = (x + (seed >> 20)) & mask;
+      x = (x * 0xBF58476D1CE4E5B9ULL) & mask;
+      x ^= x >> shift;
+      x = (x + (seed >> 40)) & mask;
+      x = (x * 0x94D049BB133111EBULL) & mask;
+      x ^= x >> shift;
+    } while (x >= n);
+    return x;
+  }
+};
+
+/// The ring's geometry as the kernels see it. Position i of the ring (0 <= i < node_count) lies at
+/// byte offset(i) from the ring's first byte.
+struct RingOrderParameters {
+  unsigned long long node_count = 1;
+  unsigned long long stride_bytes = 128;
+  unsigned long long group_nodes = 0;   ///< 0: one random order over all nodes; else group by group
+  unsigned long long jitter_lines = 1;  ///< each node sits on one of this many 128-byte lines of its stride
+  unsigned long long seed = 1;
+};
+
+/// Random order over the whole ring, or random inside consecutive groups of nodes that are visited
+/// one group after the other (a page at a time), with optional jitter of each node inside its stride.
+struct RingOrder {
+  RingOrderParameters p;
+  Permutation whole;
+  Permutation last;  ///< order of the last, shorter group
+
+  GPUSONDE_HOST_DEVICE constexpr explicit RingOrder(const RingOrderParameters& parameters)
+      : p(parameters),
+        whole(p.group_nodes == 0 ? p.node_count : (p.group_nodes < p.node_count ? p.group_nodes : p.node_count),
+              p.seed),
+        last(p.group_nodes != 0 && p.node_count % p.group_nodes != 0 ? p.node_count % p.group_nodes : 1, p.seed) {}
+
+  /// Node (slot in address order) at a position of the ring.
+  GPUSONDE_HOST_DEVICE constexpr unsigned long long node(unsigned long long position) const {
+    if (p.group_nodes == 0) return whole(position);
+    const unsigned long long group = position / p.group_nodes;
+    const unsigned long long first = group * p.group_nodes;
+    const unsigned long long inside = position - first;
+    return first + (first + p.group_nodes <= p.node_count ? whole(inside) : last(inside));
+  }
+
+  GPUSONDE_HOST_DEVICE constexpr unsigned long long offset_of_node(unsigned long long node) const {
+    unsigned long long offset = node * p.stride_bytes;
+    if (p.jitter_lines > 1) {
+      unsigned long long h = (node + p.seed) * 0x9E3779B97F4A7C15ULL;
+      h ^= h >> 31;
+      h *= 0xBF58476D1CE4E5B9ULL;
+      h ^= h >> 33;
+      offset += (h % p.jitter_lines) * 128;
+    }
+    return offset;
+  }
+
+  /// Byte offset of a position of the ring.
+  GPUSONDE_HOST_DEVICE constexpr unsigned long long offset(unsigned long long position) const {
+    return offset_of_node(node(position));
+  }
+};
+
+}  // namespace gpusonde

@@ -1,0 +1,50 @@
+// Hash functions of a model: which slice, set, channel or bank an address belongs to. Written in the
+// model file as a small program, compiled once into lookup tables.
+//
+//   The language: one `name = expression` a line, the last line `return expression`; `#` comments.
+//   Values are unsigned 64-bit integers; `a` is the address. Operators, loosest first: `c ? x : y`,
+//   `||`, `&&`, `|`, `^`, `&`, `== !=`, `< <= > >=`, `<< >>`, `+ -`, `* / %`, unary `! ~ -`;
+//   `parity(x)`, `[v0, v1, ...][i]` table lookup, decimal and 0x numbers, parentheses.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "gpusonde/error.hpp"
+
+namespace gpusonde {
+
+/// Where a program begins in its file, for error messages `file:line:col: what; what would be right`.
+struct SourcePosition {
+  std::string file;
+  std::uint32_t line = 1;
+  std::uint32_t column = 1;
+};
+
+/// A compiled function of an address. Cheap to copy, safe to call from several threads.
+/// Calling costs some ten to thirty nanoseconds: parities are table lookups, and what remains is a
+/// finite function of parities and small moduli, tabulated when it has at most 2^20 entries.
+class AddressFunction {
+ public:
+  /// The constant 0 (one slice, one set).
+  AddressFunction();
+  /// Errors: bad_input with position.
+  [[nodiscard]] static Result<AddressFunction> parse(std::string_view text, const SourcePosition& position);
+  /// (address / unit) % count: the plain, unhashed function. Precondition: unit, count > 0.
+  [[nodiscard]] static AddressFunction modulo(std::uint64_t unit, std::uint64_t count);
+  /// Bit i of the value is the parity of address & masks[i]. At most 32 masks.
+  [[nodiscard]] static AddressFunction parities(const std::vector<std::uint64_t>& masks);
+
+  [[nodiscard]] std::uint32_t operator()(std::uint64_t address) const noexcept;
+  /// The program text it was parsed from or an equivalent one; parses back to the same function.
+  [[nodiscard]] const std::string& text() const noexcept;
+
+ private:
+  struct Program;
+  std::shared_ptr<const Program> m_program;
+};
+
+}  // namespace gpusonde

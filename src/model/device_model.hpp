@@ -1,0 +1,155 @@
+// A GPU described in a file: the ground truth of the simulated GPU. Read from TOML, validated, saved.
+// Latencies are for a 64-bit pointer chain, from issue to use, the whole way (not per stage).
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "gpusonde/error.hpp"
+#include "gpusonde/finding.hpp"
+#include "model/address_function.hpp"
+
+namespace gpusonde {
+
+enum class Replacement : std::uint8_t { lru, fifo, tree_plru, nru, srrip, random };
+enum class AddressSpace : std::uint8_t { virtual_address, physical_address };
+enum class Scope : std::uint8_t { sm, tpc, gpc, gpu };
+enum class Placement : std::uint8_t { contiguous, random };
+
+[[nodiscard]] std::string_view to_string(Replacement policy) noexcept;  // "lru", "fifo", "tree-plru", ...
+
+/// A time that belongs partly to the SM clock and partly to fixed clocks.
+struct DomainLatency {
+  double sm_cycles = 0;
+  double fixed_ns = 0;
+  /// In SM cycles at an SM clock.
+  [[nodiscard]] constexpr double cycles(double sm_mhz) const noexcept { return sm_cycles + fixed_ns * sm_mhz / 1000.0; }
+};
+
+/// One cache level. Capacity = slices * sets * ways * line_bytes.
+struct CacheModel {
+  std::string name = "l1";  ///< l1, l2, l3: in order, nearest first
+  Scope scope = Scope::sm;
+  std::uint32_t line_bytes = 128;
+  std::uint32_t sector_bytes = 32;
+  std::uint32_t ways = 4;
+  std::uint32_t sets = 256;  ///< per slice
+  std::uint32_t slices = 1;
+  AddressFunction set_function;    ///< value % sets is the set
+  AddressFunction slice_function;  ///< value % slices is the slice
+  AddressSpace index = AddressSpace::physical_address;
+  AddressSpace tag = AddressSpace::physical_address;
+  Replacement replacement = Replacement::lru;
+  DomainLatency hit;               ///< load to use of a hit here, mean over slices
+  double slice_spread_cycles = 0;  ///< SM-to-slice distance: hit +- half of this, mean 0 for every SM
+  bool allocates_cg = true;        ///< false: `.cg` loads bypass this level (L1)
+
+  [[nodiscard]] std::uint64_t capacity_bytes() const noexcept {
+    return std::uint64_t{line_bytes} * ways * sets * slices;
+  }
+};
+
+/// Unified L1/shared storage. The shared part is the smallest choice that holds both what the carve-out
+/// asks for and what the most resident blocks of the launch reserve; the L1 keeps the rest.
+struct UnifiedStorageModel {
+  std::uint64_t total_bytes = 0;
+  std::vector<std::uint64_t> shared_choices_bytes;  ///< ascending
+  std::uint64_t reserved_per_block_bytes = 1024;
+  std::uint32_t max_blocks = 32;     ///< resident per SM
+  std::uint32_t max_threads = 2048;  ///< resident per SM
+};
+
+struct TlbModel {
+  std::string name = "utlb";
+  std::uint32_t entries = 16;
+  std::uint32_t ways = 0;  ///< 0: fully associative
+  std::uint64_t span_bytes = 2ULL << 20;
+  Replacement replacement = Replacement::lru;
+  Scope scope = Scope::sm;
+  DomainLatency miss;  ///< added to a load that misses here and hits the next level
+};
+
+struct PagingModel {
+  std::uint64_t frame_bytes = 2ULL << 20;
+  Placement placement = Placement::random;
+};
+
+/// DRAM behind the last cache. `latency` is the whole load with the row to be opened and the first-level
+/// translation present, without refresh; a hit in an open row takes `activate_ns` less.
+struct DramModel {
+  std::uint32_t controllers = 12;
+  std::uint32_t channels_per_controller = 2;
+  std::uint32_t banks = 16;  ///< per channel
+  std::uint64_t rows = 65536;
+  std::uint32_t row_bytes = 1024;
+  std::uint32_t column_bytes = 32;
+  AddressFunction channel_function;  ///< % (controllers * channels_per_controller)
+  AddressFunction bank_function;     ///< % banks
+  AddressFunction row_function;
+  DomainLatency latency;
+  double activate_ns = 0;       ///< what opening a new row adds to a read in an open one
+  double column_ns = 0;         ///< each further column of an open row
+  double refresh_fraction = 0;  ///< share of loads that meet a refresh
+  double refresh_stall_ns = 0;  ///< what such a load waits
+  double refresh_interval_ns = 3900;
+};
+
+struct TimingModel {
+  double sm_mhz = 1000;
+  double memory_mhz = 1000;
+  double index_overhead_cycles = 0;     ///< what a 32-bit index hop adds to a pointer hop
+  double timer_overhead_cycles = 2;     ///< two clock reads back to back
+  double per_hop_overhead_cycles = 10;  ///< what timing each hop adds to it
+  double loop_overhead_cycles = 4;      ///< one iteration of the multiply-add loop
+  double shared_hit_cycles = 0;         ///< shared-memory load; 0: the model has no shared memory
+};
+
+/// Seeded measurement noise, off by default.
+struct NoiseModel {
+  double run_fraction = 0;  ///< each repetition's total is scaled by 1 + this * N(0,1)
+  double hop_cycles = 0;    ///< standard deviation added to each hop in per-hop timing (not below 0)
+};
+
+struct DeviceModel {
+  std::string id;      ///< file stem, e.g. `rtx4090`
+  std::string name;    ///< e.g. `NVIDIA GeForce RTX 4090`
+  std::string origin;  ///< the path or built-in name it was loaded from
+  std::uint32_t compute_capability_major = 0;
+  std::uint32_t compute_capability_minor = 0;
+  std::uint32_t sm_count = 1;
+  std::uint64_t memory_bytes = 0;
+  std::uint32_t bus_width_bits = 0;
+  std::uint64_t shared_per_sm_bytes = 0;
+  TimingModel timing;
+  std::vector<CacheModel> caches;  ///< nearest first; at least one
+  std::optional<UnifiedStorageModel> unified;
+  std::vector<TlbModel> tlbs;  ///< nearest first; may be empty: translation is free
+  PagingModel paging;
+  DramModel dram;
+  NoiseModel noise;
+};
+
+/// Reads a model. `text` is the file's content, `file` its name in error messages.
+/// Errors: bad_input `file:line:col: what is wrong; what would be right`.
+[[nodiscard]] Result<DeviceModel> parse_model(std::string_view text, const std::string& file);
+[[nodiscard]] Result<DeviceModel> load_model(const std::filesystem::path& path);
+/// Built in by name (`rtx4090`) or a path that ends in .toml. Errors name the built-in ones.
+[[nodiscard]] Result<DeviceModel> find_model(const std::string& name_or_path);
+[[nodiscard]] std::vector<std::string> built_in_models();
+/// The TOML text of a built-in model. Precondition: name is one of built_in_models().
+[[nodiscard]] std::string_view built_in_model_text(std::string_view name);
+/// Everything that must hold, for models made in code. Errors: bad_input.
+[[nodiscard]] Result<void> validate(const DeviceModel& model);
+/// TOML that parse_model reads back to an equal model.
+[[nodiscard]] std::string to_toml(const DeviceModel& model);
+
+/// What the findings would be if the inference were perfect, at an SM clock: by finding id.
+/// Joined to a run's findings as `truth`; never seen by a probe.
+[[nodiscard]] std::vector<std::pair<std::string, FindingValue>> truth_of(const DeviceModel& model, double sm_mhz);
+
+}  // namespace gpusonde

@@ -1,0 +1,54 @@
+// What a run looks like: on a terminal, as files. All pure functions of the run.
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "gpusonde/error.hpp"
+#include "gpusonde/run.hpp"
+
+namespace gpusonde {
+
+struct TextStyle {
+  bool color = false;
+  bool unicode = true;
+  unsigned width = 100;
+};
+
+/// The hierarchy, one line a level, then what could not be told, then the count.
+[[nodiscard]] std::string text_report(const Run& run, const TextStyle& style);
+/// id,unit,outcome,value,low,high,truth,agrees,reason
+[[nodiscard]] std::string findings_csv(const Run& run);
+[[nodiscard]] std::string table_csv(const Table& table);
+
+/// One figure of a run.
+struct Figure {
+  std::string name;  ///< file stem: `latency.ca`
+  std::string title;
+  std::string svg;  ///< self-contained, readable on light and dark ground
+};
+[[nodiscard]] std::vector<Figure> figures(const Run& run);
+
+/// Self-contained page: no request to anywhere, opens from file://.
+[[nodiscard]] std::string html_report(const Run& run);
+
+struct OutputFile {
+  std::string name;  ///< relative to the output folder
+  std::string content;
+};
+/// One kind of output; the list is the table of all.
+struct ReportKind {
+  std::string_view name;
+  std::string_view summary;
+  std::vector<OutputFile> (*make)(const Run& run);
+};
+[[nodiscard]] std::span<const ReportKind> report_list();
+
+/// Writes every output of report_list() under `folder`, each atomically. Errors: output.
+[[nodiscard]] Result<void> write_reports(const Run& run, const std::filesystem::path& folder);
+
+}  // namespace gpusonde

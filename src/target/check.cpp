@@ -1,0 +1,43 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "core/units.hpp"
+#include "target/target.hpp"
+
+namespace gpusonde {
+
+Result<void> check(const ChaseExperiment& experiment, const Capabilities& capabilities) {
+  const auto& order = experiment.ring.order;
+  const auto wrong = [](std::string message) { return fail(ErrorKind::usage, std::move(message)); };
+  if (experiment.hops == 0 || experiment.hops % 8 != 0)
+    return wrong(fmt::format("{} hops: give a multiple of 8 that is not 0", experiment.hops));
+  if (experiment.repetitions == 0) return wrong("0 repetitions: give at least 1");
+  if (order.node_count == 0 || order.stride_bytes == 0)
+    return wrong("a ring needs at least one node and a stride above 0");
+  const std::uint64_t unit = experiment.chain == ChainKind::pointer ? 8 : 4;
+  if (order.stride_bytes % unit != 0 || experiment.ring.first_byte % unit != 0)
+    return wrong(fmt::format("a stride of {} B: a {} chain needs a multiple of {}", order.stride_bytes,
+                             to_string(experiment.chain), unit));
+  if (order.jitter_lines * 128 > order.stride_bytes && order.jitter_lines > 1)
+    return wrong("jitter reaches past the stride; use fewer lines or a larger stride");
+  const std::uint64_t limit =
+      experiment.path == LoadPath::shared ? capabilities.max_shared_ring_bytes : capabilities.max_ring_bytes;
+  if (order.node_count > limit / order.stride_bytes ||
+      experiment.ring.first_byte > limit - order.node_count * order.stride_bytes)
+    return wrong(
+        fmt::format("a working set of {} nodes every {} does not fit the {} this device can give; choose a smaller one",
+                    order.node_count, format_bytes(order.stride_bytes), format_bytes(limit)));
+  if (experiment.chain == ChainKind::index &&
+      (experiment.ring.first_byte + experiment.ring.footprint_bytes()) / 4 > 0xFFFFFFFFULL)
+    return wrong("an index chain reaches 16 GiB with its 32-bit indices; use --chain pointer or a smaller working set");
+  if (experiment.timing == HopTiming::per_hop &&
+      experiment.hops * experiment.repetitions > capabilities.max_per_hop_hops)
+    return wrong(fmt::format("{} hops timed one by one: at most {}", experiment.hops * experiment.repetitions,
+                             capabilities.max_per_hop_hops));
+  if (std::find(capabilities.paths.begin(), capabilities.paths.end(), experiment.path) == capabilities.paths.end())
+    return fail(ErrorKind::unsupported, fmt::format("this device has no '{}' loads", to_string(experiment.path)));
+  return {};
+}
+
+}  // namespace gpusonde

@@ -1,0 +1,22 @@
+// A GPU simulated from a model: the same experiments, the same samples, and a truth that is known.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "gpusonde/error.hpp"
+#include "model/device_model.hpp"
+#include "target/target.hpp"
+
+namespace gpusonde {
+
+struct SimOptions {
+  std::uint64_t seed = 1;  ///< page placement, slice distances, random replacement, noise
+  double sm_mhz = 0;       ///< 0: the model's
+  unsigned threads = 0;    ///< 0: as many as the machine has; results do not depend on it
+};
+
+/// Errors: bad_input (validate), usage (sm_mhz not above 0 or above 10000).
+[[nodiscard]] Result<std::unique_ptr<Target>> make_sim_target(const DeviceModel& model, const SimOptions& options = {});
+
+}  // namespace gpusonde

@@ -1,0 +1,64 @@
+// The contract between probes and devices. A target executes experiments and returns samples; it
+// never infers. A simulated GPU and a real one are the same kind of thing behind this contract.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/cancel.hpp"
+#include "experiment/experiment.hpp"
+#include "gpusonde/device.hpp"
+#include "gpusonde/error.hpp"
+
+namespace gpusonde {
+
+/// What this target can do. A probe asks before it plans, and reports `unsupported` with the reason.
+struct Capabilities {
+  std::uint64_t max_ring_bytes = 0;         ///< largest first_byte + footprint of a global-memory ring
+  std::uint64_t max_shared_ring_bytes = 0;  ///< likewise for LoadPath::shared; 0: none
+  std::uint64_t max_per_hop_hops = 8192;    ///< most hops * repetitions with per_hop timing
+  bool unified_storage = false;             ///< L1 and shared memory share storage: StorageSplit matters
+  bool sm_choice = false;                   ///< ChaseExperiment::sm is honoured
+  std::vector<LoadPath> paths;
+};
+
+struct RunControl {
+  const CancelToken* cancel = nullptr;            ///< may be null
+  std::function<void(std::size_t done)> on_done;  ///< after each experiment; may be empty
+};
+
+class Target {
+ public:
+  Target() = default;
+  Target(const Target&) = delete;
+  Target& operator=(const Target&) = delete;
+  virtual ~Target() = default;
+
+  [[nodiscard]] virtual const DeviceInfo& device() const noexcept = 0;
+  [[nodiscard]] virtual const Capabilities& capabilities() const noexcept = 0;
+  /// Driver, host, ECC, MIG, other processes, clocks now. Unknown things stay empty.
+  [[nodiscard]] virtual Environment environment() = 0;
+  [[nodiscard]] virtual ClockState clocks() = 0;
+  /// SHA-256 of the kernels that run (of the embedded PTX); empty for a simulated GPU.
+  [[nodiscard]] virtual std::string kernels_sha256() const { return {}; }
+
+  /// Executes the experiments in order and returns one Samples per experiment, of the alternative
+  /// that belongs to it. Each experiment behaves as if run alone after the others: a target may
+  /// reorder or run them at once only where that makes no difference.
+  /// Errors: usage (an experiment outside the capabilities, or malformed), measurement (allocation or
+  /// kernel failed), interrupted.
+  [[nodiscard]] virtual Result<std::vector<Samples>> run(std::span<const Experiment> experiments,
+                                                         const RunControl& control) = 0;
+};
+
+/// The check every target makes first: hops a multiple of 8 and not 0, node_count and stride not 0,
+/// stride a multiple of 8 (pointer) or 4 (index), the ring inside max_ring_bytes, an index ring inside
+/// 2^32 elements of 4 bytes, per_hop inside the limit, a path the target has. Errors: usage.
+[[nodiscard]] Result<void> check(const ChaseExperiment& experiment, const Capabilities& capabilities);
+
+}  // namespace gpusonde

@@ -2,9 +2,18 @@
 find_package(CLI11 REQUIRED)
 find_package(fmt REQUIRED)
 find_package(nlohmann_json REQUIRED)
-find_package(tomlplusplus REQUIRED)
 find_package(tl-expected REQUIRED)
 find_package(Threads REQUIRED)
+
+# toml++ by its headers: the distribution's CMake target would bind the binary to libtomlplusplus.so.
+find_path(GPUSONDE_TOML_INCLUDE toml++/toml.h DOC "folder that holds toml++/toml.h (toml++ 3.0 or newer)")
+if(NOT GPUSONDE_TOML_INCLUDE)
+  message(FATAL_ERROR "gpusonde needs toml++ 3.0 or newer (package libtomlplusplus-dev); "
+                      "set GPUSONDE_TOML_INCLUDE to the folder that holds toml++/toml.h")
+endif()
+add_library(gpusonde_toml INTERFACE)
+target_include_directories(gpusonde_toml SYSTEM INTERFACE ${GPUSONDE_TOML_INCLUDE})
+target_compile_definitions(gpusonde_toml INTERFACE TOML_HEADER_ONLY=1)
 
 # d3 for the interactive report; without it the report carries static figures only.
 find_file(GPUSONDE_D3 d3.min.js PATHS /usr/share/nodejs/d3/dist /usr/share/javascript/d3 NO_DEFAULT_PATH

@@ -10,36 +10,47 @@
 
 namespace gpusonde {
 
-/// A bijection on [0, n) without tables: multiply-and-xorshift rounds on the next power of two, with
-/// cycle walking (fewer than two rounds of it on average). Precondition: 1 <= n <= 2^40.
+/// A bijection on [0, n) without tables: add-multiply-xorshift rounds on the next power of two, with
+/// cycle walking (fewer than two passes on average). Different seeds give unrelated orders, and so do
+/// different tweaks of one seed. Precondition: 1 <= n <= 2^40.
 struct Permutation {
   unsigned long long n = 1;
   unsigned long long mask = 0;
-  unsigned long long seed = 0;
+  unsigned long long key0 = 0;
+  unsigned long long key1 = 0;
+  unsigned long long key2 = 0;
   unsigned shift = 1;
 
-  GPUSONDE_HOST_DEVICE constexpr Permutation(unsigned long long count, unsigned long long order_seed)
-      : n(count), seed(order_seed) {
+  GPUSONDE_HOST_DEVICE constexpr Permutation(unsigned long long count, unsigned long long seed) : n(count) {
     unsigned bits = 1;
     while ((1ULL << bits) < n) ++bits;
     mask = (1ULL << bits) - 1;
-    shift = bits / 2 + 1 > bits ? 1 : (bits + 1) / 2;
+    shift = (bits + 1) / 2;
+    // Without this mix, neighbouring seeds would give one order, turned by a place.
+    key0 = mixed(seed + 0x9E3779B97F4A7C15ULL);
+    key1 = mixed(key0 + 0x9E3779B97F4A7C15ULL);
+    key2 = mixed(key1 + 0x9E3779B97F4A7C15ULL);
   }
 
-  GPUSONDE_HOST_DEVICE constexpr unsigned long long operator()(unsigned long long i) const {
+  GPUSONDE_HOST_DEVICE constexpr unsigned long long operator()(unsigned long long i,
+                                                               unsigned long long tweak = 0) const {
     unsigned long long x = i;
     do {
-      x = (x + seed) & mask;
-      x = (x * 0x9E3779B97F4A7C15ULL) & mask;
+      x = ((x + key0) * 0x9E3779B97F4A7C15ULL) & mask;
       x ^= x >> shift;
-      x = (x + (seed >> 20)) & mask;
-      x = (x * 0xBF58476D1CE4E5B9ULL) & mask;
+      x = ((x + key1 + tweak) * 0xBF58476D1CE4E5B9ULL) & mask;
       x ^= x >> shift;
-      x = (x + (seed >> 40)) & mask;
-      x = (x * 0x94D049BB133111EBULL) & mask;
+      x = ((x + key2) * 0x94D049BB133111EBULL) & mask;
       x ^= x >> shift;
     } while (x >= n);
     return x;
+  }
+
+ private:
+  GPUSONDE_HOST_DEVICE static constexpr unsigned long long mixed(unsigned long long x) {
+    x = (x ^ (x >> 30)) * 0xBF58476D1CE4E5B9ULL;
+    x = (x ^ (x >> 27)) * 0x94D049BB133111EBULL;
+    return x ^ (x >> 31);
   }
 };
 
@@ -72,7 +83,8 @@ struct RingOrder {
     const unsigned long long group = position / p.group_nodes;
     const unsigned long long first = group * p.group_nodes;
     const unsigned long long inside = position - first;
-    return first + (first + p.group_nodes <= p.node_count ? whole(inside) : last(inside));
+    // The group's number as tweak: each group has an order of its own.
+    return first + (first + p.group_nodes <= p.node_count ? whole(inside, group) : last(inside, group));
   }
 
   GPUSONDE_HOST_DEVICE constexpr unsigned long long offset_of_node(unsigned long long node) const {

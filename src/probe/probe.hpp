@@ -36,6 +36,7 @@ struct LatencyOptions {
 struct ProbeOptions {
   LatencyOptions latency;
   bool quick = false;
+  bool thorough = true;  ///< a survey: finer transitions, and the whole table of storage splits
   std::uint64_t seed = 1;
 };
 
@@ -83,6 +84,8 @@ class Probe {
   [[nodiscard]] virtual std::string_view name() const noexcept = 0;     ///< `latency`
   [[nodiscard]] virtual std::string_view summary() const noexcept = 0;  ///< one line for `list`
   [[nodiscard]] virtual std::span<const FindingSpec> findings() const noexcept = 0;
+  /// Names of the tables it measures; cleared before it measures again.
+  [[nodiscard]] virtual std::span<const std::string_view> tables() const noexcept = 0;
   /// Fills `context.measurements`. On error what was stored stays, and is analysed as far as it goes.
   [[nodiscard]] virtual Result<void> measure(ProbeContext& context) const = 0;
   /// Pure. Tables it needs that are absent make findings `skipped`.

@@ -1,0 +1,241 @@
+// Levels, their latencies in cycles and nanoseconds, and how sure they are, from the stored tables.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "core/units.hpp"
+#include "probe/findings.hpp"
+#include "probe/hierarchy.hpp"
+#include "probe/latency_probe.hpp"
+#include "probe/probes.hpp"
+
+namespace gpusonde {
+namespace {
+
+constexpr double k_allowed_disagreement = 0.02;  // sweep against serially warmed reference
+constexpr double k_bias_fraction = 0.0025;       // what warm-up and sampling of lines may shift a plateau by
+constexpr double k_bias_cycles = 0.15;
+
+struct LevelName {
+  const char* name;
+  const char* id;
+};
+constexpr LevelName k_levels[] = {
+    {"l1", "l1.hit_latency"}, {"l2", "l2.hit_latency"}, {"l2.far", "l2.far_latency"}, {"dram", "dram.latency"}};
+
+std::optional<double> reference_cycles(const Measurements& measurements, const std::string& policy,
+                                       const std::string& chain, std::uint64_t bytes) {
+  const auto* table = measurements.find("latency.reference");
+  if (table == nullptr) return {};
+  for (const auto& point : read_curve(*table, {policy, chain}))
+    if (static_cast<std::uint64_t>(point.size_bytes) == bytes) return point.latency;
+  return {};
+}
+
+std::optional<double> control_cycles(const Measurements& measurements, const CurveKey& key, const std::string& kind,
+                                     double from, double to) {
+  const auto* table = measurements.find("latency.control");
+  if (table == nullptr) return {};
+  const auto* policy = table->column<std::string>("policy");
+  const auto* chain = table->column<std::string>("chain");
+  const auto* control = table->column<std::string>("control");
+  const auto* size = table->column<std::uint64_t>("size_bytes");
+  const auto* cycles = table->column<double>("latency_cycles");
+  if (!policy || !chain || !control || !size || !cycles) return {};
+  std::optional<double> found;
+  for (std::size_t row = 0; row < table->rows(); ++row)
+    if ((*policy)[row] == key.policy && (*chain)[row] == key.chain && (*control)[row] == kind &&
+        static_cast<double>((*size)[row]) >= from && static_cast<double>((*size)[row]) <= to)
+      found = (*cycles)[row];
+  return found;
+}
+
+Estimate level_estimate(const Level& level) {
+  const double bias = std::max(k_bias_cycles, k_bias_fraction * level.plateau.latency);
+  return {
+      Outcome::ok, level.plateau.latency, {level.plateau.interval.low - bias, level.plateau.interval.high + bias}, {}};
+}
+
+class LatencyAnalysis {
+ public:
+  explicit LatencyAnalysis(const AnalysisInput& input)
+      : m_input(input),
+        m_all(infer_hierarchies(input.measurements, input.device)),
+        m_clock(sm_clock_estimate(input.measurements)) {
+    for (const auto& [key, value] : input.options.values)
+      if (key == "subtract-overhead" && value == "true")
+        m_overhead = loop_overhead_cycles(input.measurements).value_or(0);
+  }
+
+  Analysis run() {
+    for (const std::string chain : {"pointer", "index"})
+      for (const auto& level : k_levels) add_level(level, chain);
+    add_index_overhead();
+    m_analysis.derived.emplace_back("derived.latency.levels", levels_table());
+    return std::move(m_analysis);
+  }
+
+ private:
+  const Hierarchy* view(const std::string& level, const std::string& chain) const {
+    return level == "l1" ? first_level_view(m_all, chain) : deep_view(m_all, chain);
+  }
+
+  // Cycles, with its twin in nanoseconds.
+  void add(const std::string& id, Estimate estimate, SampleList samples, const std::string& evidence) {
+    if (estimate.ok() && m_overhead != 0) {
+      estimate.value -= m_overhead;
+      estimate.interval = {estimate.interval.low - m_overhead, estimate.interval.high - m_overhead};
+      samples.emplace_back("overhead_subtracted_cycles", m_overhead);
+    }
+    m_analysis.findings.push_back(make_finding(id, "cycles", estimate, evidence, samples));
+    auto ns = estimate;
+    if (estimate.ok() && !m_clock.ok()) ns = {m_clock.outcome, 0, {}, m_clock.reason};
+    if (ns.ok()) {
+      ns.value = cycles_to_ns(estimate.value, m_clock.value);
+      ns.interval = {cycles_to_ns(estimate.interval.low, m_clock.interval.high),
+                     cycles_to_ns(estimate.interval.high, m_clock.interval.low)};
+    }
+    m_analysis.findings.push_back(make_finding(id + "_ns", "ns", ns, evidence));
+  }
+
+  void add_level(const LevelName& level, const std::string& chain) {
+    const std::string id = level.id + std::string(chain == "index" ? "_index" : "");
+    const auto* hierarchy = view(level.name, chain);
+    if (hierarchy == nullptr) {
+      add_from_reference(level, id, chain);
+      return;
+    }
+    const auto* found = hierarchy->level(level.name);
+    if (found == nullptr) {
+      const auto [outcome, reason] = why_absent(*hierarchy, level.name);
+      add(id, {outcome, 0, {}, reason}, {}, "#/measurements/latency.curve");
+      return;
+    }
+    auto estimate = level_estimate(*found);
+    SampleList samples{{"policy", hierarchy->key.policy},
+                       {"points", static_cast<double>(found->plateau.last - found->plateau.first + 1)},
+                       {"from_bytes", found->first_bytes},
+                       {"to_bytes", found->last_bytes}};
+    const auto bytes = representative_bytes(*hierarchy, *found);
+    if (const auto serial = reference_cycles(m_input.measurements, hierarchy->key.policy, chain, bytes)) {
+      samples.emplace_back("serial_reference_cycles", *serial);
+      if (std::abs(*serial - estimate.value) > k_allowed_disagreement * estimate.value + 1)
+        estimate = inconclusive(fmt::format("the sweep reads {:.1f} cycles, a serially warmed chain of {} reads {:.1f}",
+                                            estimate.value, format_bytes(bytes), *serial));
+    }
+    if (std::string_view(level.name) == "dram") name_translation_state(*hierarchy, *found, samples);
+    add(id, estimate, std::move(samples), "#/measurements/latency.curve");
+  }
+
+  // The other chain at one size, where no whole curve of it was asked for.
+  void add_from_reference(const LevelName& level, const std::string& id, const std::string& chain) {
+    const std::string other = chain == "index" ? "pointer" : "index";
+    const auto* hierarchy = view(level.name, other);
+    const auto* found = hierarchy == nullptr ? nullptr : hierarchy->level(level.name);
+    if (found == nullptr) return;  // nothing was asked for, and nothing can be said
+    const auto bytes = representative_bytes(*hierarchy, *found);
+    const auto cycles = reference_cycles(m_input.measurements, hierarchy->key.policy, chain, bytes);
+    const auto same = reference_cycles(m_input.measurements, hierarchy->key.policy, other, bytes);
+    if (!cycles || !same) return;
+    if (std::abs(*same - found->plateau.latency) > k_allowed_disagreement * found->plateau.latency + 1) return;
+    const double bias = std::max(k_bias_cycles, k_bias_fraction * *cycles) + std::abs(*same - found->plateau.latency);
+    add(id, {Outcome::ok, *cycles, {*cycles - bias, *cycles + bias}, {}},
+        {{"policy", hierarchy->key.policy}, {"size_bytes", static_cast<double>(bytes)}},
+        "#/measurements/latency.reference");
+  }
+
+  std::pair<Outcome, std::string> why_absent(const Hierarchy& hierarchy, const std::string& level) const {
+    if (level == "dram")
+      return {Outcome::inconclusive, hierarchy.reaches_memory ? "no level could be named" : hierarchy.why_not_memory};
+    const bool unsettled = std::any_of(hierarchy.steps.begin(), hierarchy.steps.end(),
+                                       [](const Step& step) { return step.cause == StepCause::unattributed; });
+    if (unsettled) return {Outcome::inconclusive, "a step of the curve could not be attributed to a level"};
+    if (level == "l1" && !hierarchy.levels.empty())
+      return {Outcome::inconclusive, "no level was found that only loads with .ca see; measure both --policy ca,cg"};
+    if (hierarchy.levels.empty()) return {Outcome::inconclusive, "no plateau was found on the curve"};
+    const bool unnamed =
+        std::any_of(hierarchy.levels.begin(), hierarchy.levels.end(), [](const Level& l) { return l.name.empty(); });
+    if (unnamed) return {Outcome::inconclusive, "more than two levels lie between L1 and memory"};
+    if (!hierarchy.reaches_memory) return {Outcome::inconclusive, hierarchy.why_not_memory};
+    if (level == "l2.far") return {Outcome::unsupported, "one SM sees one L2 plateau: the L2 has one partition"};
+    return {Outcome::inconclusive, "the curve has no such level"};
+  }
+
+  void name_translation_state(const Hierarchy& hierarchy, const Level& level, SampleList& samples) const {
+    const auto random =
+        control_cycles(m_input.measurements, hierarchy.key, "random", level.first_bytes, level.last_bytes);
+    const auto grouped =
+        control_cycles(m_input.measurements, hierarchy.key, "page_grouped", level.first_bytes, level.last_bytes);
+    if (!random || !grouped) {
+      samples.emplace_back("tlb_state", "not known: no page-by-page control at this level");
+      return;
+    }
+    samples.emplace_back("page_by_page_cycles", *grouped);
+    samples.emplace_back("tlb_state", *random - *grouped > std::max(2.0, 0.005 * *random)
+                                          ? "random over many pages: translations and rows miss more than page by page"
+                                          : "no cost of translation seen: hit, or hidden");
+  }
+
+  void add_index_overhead() {
+    const auto* l1 = view("l1", "pointer");
+    const std::string measured = l1 != nullptr ? "pointer" : "index";
+    if (l1 == nullptr) l1 = view("l1", "index");
+    const auto* level = l1 == nullptr || l1->levels.empty() ? nullptr : &l1->levels.front();
+    if (level == nullptr) return;
+    const auto bytes = representative_bytes(*l1, *level);
+    const auto pointer = reference_cycles(m_input.measurements, l1->key.policy, "pointer", bytes);
+    const auto index = reference_cycles(m_input.measurements, l1->key.policy, "index", bytes);
+    Estimate estimate = {Outcome::skipped, 0, {}, "both chains were not measured at one size"};
+    if (pointer && index) {
+      const double noise = 0.1 + (level->plateau.interval.high - level->plateau.interval.low);
+      estimate = {Outcome::ok, *index - *pointer, {*index - *pointer - noise, *index - *pointer + noise}, {}};
+    }
+    m_analysis.findings.push_back(make_finding("chain.index_overhead", "cycles", estimate,
+                                               "#/measurements/latency.reference",
+                                               {{"size_bytes", static_cast<double>(bytes)}}));
+  }
+
+  Table levels_table() const {
+    Table table;
+    const double nan = std::numeric_limits<double>::quiet_NaN();
+    const auto row = [&](const CurveKey& key, const char* kind, const std::string& name, double cycles,
+                         Interval interval, double first, double last, const std::string& note) {
+      table.make<std::string>("policy").push_back(key.policy);
+      table.make<std::string>("chain").push_back(key.chain);
+      table.make<std::string>("kind").emplace_back(kind);
+      table.make<std::string>("name").push_back(name);
+      table.make<double>("latency_cycles").push_back(cycles);
+      table.make<double>("low_cycles").push_back(interval.low);
+      table.make<double>("high_cycles").push_back(interval.high);
+      table.make<double>("latency_ns").push_back(m_clock.ok() ? cycles_to_ns(cycles, m_clock.value) : nan);
+      table.make<std::uint64_t>("first_bytes").push_back(static_cast<std::uint64_t>(first));
+      table.make<std::uint64_t>("last_bytes").push_back(static_cast<std::uint64_t>(last));
+      table.make<std::string>("note").push_back(note);
+    };
+    for (const auto& h : m_all) {
+      for (const auto& level : h.levels)
+        row(h.key, "level", level.name, level.plateau.latency, level.plateau.interval, level.first_bytes,
+            h.curve[level.plateau.last].size_bytes, {});
+      for (const auto& step : h.steps) {
+        const char* cause = step.cause == StepCause::translation ? "translation: " : "";
+        row(h.key, "step", {}, step.rise_cycles, {step.rise_cycles, step.rise_cycles}, step.from_bytes, step.to_bytes,
+            cause + step.note);
+      }
+    }
+    return table;
+  }
+
+  const AnalysisInput& m_input;
+  std::vector<Hierarchy> m_all;
+  Estimate m_clock;
+  double m_overhead = 0;
+  Analysis m_analysis;
+};
+
+}  // namespace
+
+Analysis analyze_latency(const AnalysisInput& input) { return LatencyAnalysis(input).run(); }
+
+}  // namespace gpusonde

@@ -1,0 +1,20 @@
+// The probes by name, and what they share.
+#pragma once
+
+#include <optional>
+
+#include "inference/estimate.hpp"
+#include "probe/probe.hpp"
+
+namespace gpusonde {
+
+[[nodiscard]] const Probe& clock_probe();
+[[nodiscard]] const Probe& latency_probe();
+[[nodiscard]] const Probe& capacity_probe();
+
+/// SM clock in MHz from the table `clock`.
+[[nodiscard]] Estimate sm_clock_estimate(const Measurements& measurements);
+/// Cycles of one multiply-add iteration from the table `loop_overhead`.
+[[nodiscard]] std::optional<double> loop_overhead_cycles(const Measurements& measurements);
+
+}  // namespace gpusonde

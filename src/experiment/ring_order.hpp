@@ -16,9 +16,9 @@ namespace gpusonde {
 struct Permutation {
   unsigned long long n = 1;
   unsigned long long mask = 0;
-  unsigned long long key0 = 0;
-  unsigned long long key1 = 0;
-  unsigned long long key2 = 0;
+  unsigned long long key0 = 1;  ///< odd, as the others
+  unsigned long long key1 = 1;
+  unsigned long long key2 = 1;
   unsigned shift = 1;
 
   GPUSONDE_HOST_DEVICE constexpr Permutation(unsigned long long count, unsigned long long seed) : n(count) {
@@ -26,21 +26,22 @@ struct Permutation {
     while ((1ULL << bits) < n) ++bits;
     mask = (1ULL << bits) - 1;
     shift = (bits + 1) / 2;
-    // Without this mix, neighbouring seeds would give one order, turned by a place.
-    key0 = mixed(seed + 0x9E3779B97F4A7C15ULL);
-    key1 = mixed(key0 + 0x9E3779B97F4A7C15ULL);
-    key2 = mixed(key1 + 0x9E3779B97F4A7C15ULL);
+    // Each key is added in one round and multiplied by in another. Fixed multipliers would leave the orders
+    // of two seeds alike, up to a turn.
+    key0 = mixed(seed + 0x9E3779B97F4A7C15ULL) | 1;
+    key1 = mixed(key0 + 0x9E3779B97F4A7C15ULL) | 1;
+    key2 = mixed(key1 + 0x9E3779B97F4A7C15ULL) | 1;
   }
 
   GPUSONDE_HOST_DEVICE constexpr unsigned long long operator()(unsigned long long i,
                                                                unsigned long long tweak = 0) const {
     unsigned long long x = i;
     do {
-      x = ((x + key0) * 0x9E3779B97F4A7C15ULL) & mask;
+      x = ((x + key0) * key1) & mask;
       x ^= x >> shift;
-      x = ((x + key1 + tweak) * 0xBF58476D1CE4E5B9ULL) & mask;
+      x = ((x + key1 + tweak) * key2) & mask;
       x ^= x >> shift;
-      x = ((x + key2) * 0x94D049BB133111EBULL) & mask;
+      x = ((x + key2) * key0) & mask;
       x ^= x >> shift;
     } while (x >= n);
     return x;

@@ -11,9 +11,10 @@
 namespace gpusonde {
 
 struct SimOptions {
-  std::uint64_t seed = 1;  ///< page placement, slice distances, random replacement, noise
-  double sm_mhz = 0;       ///< 0: the model's
-  unsigned threads = 0;    ///< 0: as many as the machine has; results do not depend on it
+  std::uint64_t seed = 1;    ///< page placement, slice distances, random replacement, noise
+  double sm_mhz = 0;         ///< 0: the model's
+  unsigned threads = 0;      ///< 0: as many as the machine has; results do not depend on it
+  bool full_warmup = false;  ///< replay whole warm-ups, not only what can still be resident: slow, for checks
 };
 
 /// Errors: bad_input (validate), usage (sm_mhz not above 0 or above 10000).

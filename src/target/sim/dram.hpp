@@ -1,0 +1,53 @@
+// DRAM behind the last cache: the row that each bank holds open, and refresh.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "core/random.hpp"
+#include "model/device_model.hpp"
+
+namespace gpusonde::sim {
+
+class Dram {
+ public:
+  Dram(const DramModel& model, double sm_mhz);
+
+  /// Closes all rows and lets the refresh of each channel begin at a time of its own.
+  void reset(Random random);
+
+  /// Opens the row of a load that is not timed.
+  void touch(std::uint64_t physical) noexcept;
+
+  /// Cycles of a load that begins at a time: the model's latency, less the activation if the row is open,
+  /// more the stall if its channel refreshes. A refresh leaves rows open; a load takes one column, so
+  /// `column_ns` plays no part.
+  double load(std::uint64_t physical, double now_ns) noexcept;
+
+  /// Banks of all channels.
+  [[nodiscard]] std::size_t banks() const noexcept { return m_open_rows.size(); }
+
+ private:
+  struct Place {
+    std::uint32_t channel;
+    std::size_t bank;  ///< of all channels
+    std::uint32_t row;
+  };
+  [[nodiscard]] Place place(std::uint64_t physical) const noexcept;
+  [[nodiscard]] bool refreshing(std::uint32_t channel, double now_ns) const noexcept;
+
+  AddressFunction m_channel_function;
+  AddressFunction m_bank_function;
+  AddressFunction m_row_function;
+  std::uint32_t m_channels;
+  std::uint32_t m_banks;
+  double m_latency_cycles;
+  double m_activate_cycles;
+  double m_stall_cycles;
+  double m_interval_ns;
+  double m_window_ns;
+  std::vector<std::uint64_t> m_open_rows;  ///< row + 1 of each bank; 0: none
+  std::vector<double> m_phase_ns;          ///< of each channel's refresh
+};
+
+}  // namespace gpusonde::sim

@@ -1,0 +1,42 @@
+// Where virtual pages lie in physical memory: one frame each, in order or shuffled by the seed.
+#pragma once
+
+#include <bit>
+#include <cstdint>
+
+#include "experiment/ring_order.hpp"
+#include "model/device_model.hpp"
+
+namespace gpusonde::sim {
+
+/// Virtual address of the target's buffer. Aligned far beyond any page or TLB span, so that byte 0 of the
+/// buffer begins a page of every size.
+inline constexpr std::uint64_t k_buffer_address = 1ULL << 40;
+
+class PageTable {
+ public:
+  /// Preconditions: frame_bytes is a power of two and at most memory_bytes.
+  PageTable(const PagingModel& model, std::uint64_t memory_bytes, std::uint64_t seed)
+      : m_shift(static_cast<unsigned>(std::countr_zero(model.frame_bytes))),
+        m_offset_mask(model.frame_bytes - 1),
+        m_shuffled(model.placement == Placement::random),
+        m_frames(memory_bytes >> m_shift, seed) {}
+
+  /// Bytes that can be mapped: memory in whole frames.
+  [[nodiscard]] std::uint64_t mapped_bytes() const noexcept { return m_frames.n << m_shift; }
+
+  /// Physical address of a byte of the buffer. Precondition: offset < mapped_bytes(). Placement is a
+  /// bijection that is computed, not stored, so small frames in a large memory cost nothing.
+  [[nodiscard]] std::uint64_t physical(std::uint64_t offset) const noexcept {
+    const std::uint64_t page = offset >> m_shift;
+    return (m_shuffled ? m_frames(page) : page) << m_shift | (offset & m_offset_mask);
+  }
+
+ private:
+  unsigned m_shift;
+  std::uint64_t m_offset_mask;
+  bool m_shuffled;
+  Permutation m_frames;
+};
+
+}  // namespace gpusonde::sim

@@ -1,0 +1,145 @@
+#include "target/sim/sim_target.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <thread>
+#include <variant>
+
+#include "target/sim/batch.hpp"
+#include "target/sim/chase.hpp"
+#include "target/sim/machine.hpp"
+#include "target/sim/sim_clock.hpp"
+
+namespace gpusonde {
+namespace {
+
+using namespace sim;
+
+DeviceInfo describe(const DeviceModel& model) {
+  DeviceInfo info;
+  info.kind = DeviceKind::simulated;
+  info.name = model.name;
+  info.compute_capability_major = model.compute_capability_major;
+  info.compute_capability_minor = model.compute_capability_minor;
+  info.sm_count = model.sm_count;
+  info.memory_bytes = model.memory_bytes;
+  info.model_file = model.origin;
+  for (const auto& cache : model.caches)
+    if (cache.name == "l2") info.nominal.l2_bytes = cache.capacity_bytes();
+  info.nominal.shared_per_sm_bytes = model.shared_per_sm_bytes;
+  if (model.unified) info.nominal.reserved_shared_per_block_bytes = model.unified->reserved_per_block_bytes;
+  info.nominal.shared_per_block_bytes =
+      model.shared_per_sm_bytes - std::min(model.shared_per_sm_bytes, info.nominal.reserved_shared_per_block_bytes);
+  info.nominal.sm_clock_mhz = static_cast<std::uint32_t>(std::lround(model.timing.sm_mhz));
+  info.nominal.memory_clock_mhz = static_cast<std::uint32_t>(std::lround(model.timing.memory_mhz));
+  info.nominal.bus_width_bits = model.bus_width_bits;
+  return info;
+}
+
+Capabilities capabilities_of(const DeviceModel& model, const DeviceInfo& info) {
+  Capabilities result;
+  result.max_ring_bytes = PageTable(model.paging, model.memory_bytes, 0).mapped_bytes();
+  result.unified_storage = model.unified.has_value();
+  result.sm_choice = true;
+  result.paths = {LoadPath::global_ca, LoadPath::global_cg, LoadPath::global_cv, LoadPath::global_nc};
+  if (model.timing.shared_hit_cycles > 0 && info.nominal.shared_per_block_bytes > 0) {
+    result.paths.push_back(LoadPath::shared);
+    result.max_shared_ring_bytes = info.nominal.shared_per_block_bytes;
+  }
+  return result;
+}
+
+class SimTarget final : public Target {
+ public:
+  SimTarget(const DeviceModel& model, const SimOptions& options, double sm_mhz)
+      : m_model(model),
+        m_info(describe(model)),
+        m_capabilities(capabilities_of(model, m_info)),
+        m_sm_mhz(sm_mhz),
+        m_seed(options.seed),
+        m_threads(options.threads != 0 ? options.threads : std::max(1U, std::thread::hardware_concurrency())),
+        m_full_warmup(options.full_warmup) {}
+
+  const DeviceInfo& device() const noexcept override { return m_info; }
+  const Capabilities& capabilities() const noexcept override { return m_capabilities; }
+
+  Environment environment() override {
+    Environment environment;
+    environment.clocks = clocks();
+    return environment;
+  }
+
+  ClockState clocks() override {
+    return {static_cast<std::uint32_t>(std::lround(m_sm_mhz)),
+            static_cast<std::uint32_t>(std::lround(m_model.timing.memory_mhz)),
+            {}};
+  }
+
+  Result<std::vector<Samples>> run(std::span<const Experiment> experiments, const RunControl& control) override {
+    for (const auto& experiment : experiments)
+      if (const auto* chase = std::get_if<ChaseExperiment>(&experiment))
+        if (auto ok = check_chase(*chase); !ok) return tl::unexpected(ok.error());
+    const std::size_t workers = std::min<std::size_t>(m_threads, experiments.size());
+    if (m_machines.size() < workers) m_machines.resize(workers);
+    std::vector<Samples> samples(experiments.size());
+    const bool complete = run_batch(
+        experiments.size(), workers,
+        [&](std::size_t worker, std::size_t i) {
+          if (control.cancel != nullptr && control.cancel->requested()) return false;
+          // Each experiment has a stream of its own, so which thread runs it makes no difference.
+          auto result = run_one(experiments[i], m_machines[worker], Random(m_seed).fork(m_run + i), control.cancel);
+          if (result) samples[i] = std::move(*result);
+          return result.has_value();
+        },
+        control.on_done);
+    if (!complete) return fail(ErrorKind::interrupted, "interrupted");
+    m_run += experiments.size();
+    return samples;
+  }
+
+ private:
+  Result<void> check_chase(const ChaseExperiment& chase) const {
+    if (auto ok = check(chase, m_capabilities); !ok) return ok;
+    if (chase.sm && *chase.sm >= m_info.sm_count)
+      return fail(ErrorKind::usage, fmt::format("SM {}: this device has {}; choose one from 0 to {}", *chase.sm,
+                                                m_info.sm_count, m_info.sm_count - 1));
+    return {};
+  }
+
+  Result<Samples> run_one(const Experiment& experiment, std::unique_ptr<Machine>& machine, Random random,
+                          const CancelToken* cancel) const {
+    const double start_ns = Random(random).uniform() * k_timer_tick_ns;
+    if (const auto* timer = std::get_if<TimerExperiment>(&experiment)) return run_timer(*timer, m_model.timing);
+    if (const auto* loop = std::get_if<LoopOverheadExperiment>(&experiment))
+      return run_loop(*loop, m_model.timing, m_sm_mhz, start_ns);
+    if (const auto* clock = std::get_if<ClockExperiment>(&experiment)) return run_clock(*clock, m_sm_mhz, start_ns);
+    if (!machine) machine = std::make_unique<Machine>(m_model, m_sm_mhz, m_seed);
+    return run_chase(*machine, m_model, std::get<ChaseExperiment>(experiment), {m_sm_mhz, m_full_warmup}, random,
+                     cancel);
+  }
+
+  DeviceModel m_model;
+  DeviceInfo m_info;
+  Capabilities m_capabilities;
+  double m_sm_mhz;
+  std::uint64_t m_seed;
+  unsigned m_threads;
+  bool m_full_warmup;
+  std::uint64_t m_run = 0;                           ///< experiments run so far
+  std::vector<std::unique_ptr<Machine>> m_machines;  ///< one a worker, made when first needed
+};
+
+}  // namespace
+
+Result<std::unique_ptr<Target>> make_sim_target(const DeviceModel& model, const SimOptions& options) {
+  if (auto ok = validate(model); !ok) return tl::unexpected(ok.error());
+  if (auto ok = check_limits(model); !ok) return tl::unexpected(ok.error());
+  const double sm_mhz = options.sm_mhz == 0 ? model.timing.sm_mhz : options.sm_mhz;
+  if (!(sm_mhz > 0 && sm_mhz <= 10'000))
+    return fail(ErrorKind::usage, fmt::format("an SM clock of {} MHz: choose one above 0 and up to 10000", sm_mhz));
+  return std::make_unique<SimTarget>(model, options, sm_mhz);
+}
+
+}  // namespace gpusonde

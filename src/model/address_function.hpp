@@ -4,13 +4,16 @@
 //   The language: one `name = expression` a line, the last line `return expression`; `#` comments.
 //   Values are unsigned 64-bit integers; `a` is the address. Operators, loosest first: `c ? x : y`,
 //   `||`, `&&`, `|`, `^`, `&`, `== !=`, `< <= > >=`, `<< >>`, `+ -`, `* / %`, unary `! ~ -`;
-//   `parity(x)`, `[v0, v1, ...][i]` table lookup, decimal and 0x numbers, parentheses.
+//   `parity(x)`, `[v0, v1, ...][i]` table lookup, decimal and 0x numbers, parentheses. Every program has a
+//   value for every address: x / 0 and x % 0 are 0, shifts by 64 or more give 0, a table's index is taken
+//   modulo its length. Differences below 0 wrap at 2^64, so write `(x + 9 - y) % 9`.
 #pragma once
 
 #include <cstdint>
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "gpusonde/error.hpp"
@@ -41,9 +44,13 @@ class AddressFunction {
   [[nodiscard]] std::uint32_t operator()(std::uint64_t address) const noexcept;
   /// The program text it was parsed from or an equivalent one; parses back to the same function.
   [[nodiscard]] const std::string& text() const noexcept;
+  /// Same text.
+  bool operator==(const AddressFunction& other) const noexcept { return text() == other.text(); }
 
  private:
   struct Program;
+  explicit AddressFunction(std::shared_ptr<const Program> program) : m_program(std::move(program)) {}
+
   std::shared_ptr<const Program> m_program;
 };
 

@@ -29,6 +29,8 @@ struct DomainLatency {
   double fixed_ns = 0;
   /// In SM cycles at an SM clock.
   [[nodiscard]] constexpr double cycles(double sm_mhz) const noexcept { return sm_cycles + fixed_ns * sm_mhz / 1000.0; }
+
+  bool operator==(const DomainLatency&) const = default;
 };
 
 /// One cache level. Capacity = slices * sets * ways * line_bytes.
@@ -40,8 +42,8 @@ struct CacheModel {
   std::uint32_t ways = 4;
   std::uint32_t sets = 256;  ///< per slice
   std::uint32_t slices = 1;
-  AddressFunction set_function;    ///< value % sets is the set
-  AddressFunction slice_function;  ///< value % slices is the slice
+  AddressFunction set_function;    ///< of the line's first byte; value % sets is the set
+  AddressFunction slice_function;  ///< of the line's first byte; value % slices is the slice
   AddressSpace index = AddressSpace::physical_address;
   AddressSpace tag = AddressSpace::physical_address;
   Replacement replacement = Replacement::lru;
@@ -52,6 +54,8 @@ struct CacheModel {
   [[nodiscard]] std::uint64_t capacity_bytes() const noexcept {
     return std::uint64_t{line_bytes} * ways * sets * slices;
   }
+
+  bool operator==(const CacheModel&) const = default;
 };
 
 /// Unified L1/shared storage. The shared part is the smallest choice that holds both what the carve-out
@@ -62,6 +66,8 @@ struct UnifiedStorageModel {
   std::uint64_t reserved_per_block_bytes = 1024;
   std::uint32_t max_blocks = 32;     ///< resident per SM
   std::uint32_t max_threads = 2048;  ///< resident per SM
+
+  bool operator==(const UnifiedStorageModel&) const = default;
 };
 
 struct TlbModel {
@@ -72,11 +78,15 @@ struct TlbModel {
   Replacement replacement = Replacement::lru;
   Scope scope = Scope::sm;
   DomainLatency miss;  ///< added to a load that misses here and hits the next level
+
+  bool operator==(const TlbModel&) const = default;
 };
 
 struct PagingModel {
   std::uint64_t frame_bytes = 2ULL << 20;
   Placement placement = Placement::random;
+
+  bool operator==(const PagingModel&) const = default;
 };
 
 /// DRAM behind the last cache. `latency` is the whole load with the row to be opened and the first-level
@@ -97,6 +107,8 @@ struct DramModel {
   double refresh_fraction = 0;  ///< share of loads that meet a refresh
   double refresh_stall_ns = 0;  ///< what such a load waits
   double refresh_interval_ns = 3900;
+
+  bool operator==(const DramModel&) const = default;
 };
 
 struct TimingModel {
@@ -107,12 +119,16 @@ struct TimingModel {
   double per_hop_overhead_cycles = 10;  ///< what timing each hop adds to it
   double loop_overhead_cycles = 4;      ///< one iteration of the multiply-add loop
   double shared_hit_cycles = 0;         ///< shared-memory load; 0: the model has no shared memory
+
+  bool operator==(const TimingModel&) const = default;
 };
 
 /// Seeded measurement noise, off by default.
 struct NoiseModel {
   double run_fraction = 0;  ///< each repetition's total is scaled by 1 + this * N(0,1)
   double hop_cycles = 0;    ///< standard deviation added to each hop in per-hop timing (not below 0)
+
+  bool operator==(const NoiseModel&) const = default;
 };
 
 struct DeviceModel {
@@ -132,6 +148,8 @@ struct DeviceModel {
   PagingModel paging;
   DramModel dram;
   NoiseModel noise;
+
+  bool operator==(const DeviceModel&) const = default;
 };
 
 /// Reads a model. `text` is the file's content, `file` its name in error messages.

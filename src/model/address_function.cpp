@@ -1,0 +1,54 @@
+#include "model/address_function.hpp"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "model/expression.hpp"
+#include "model/hash_parser.hpp"
+
+namespace gpusonde {
+
+struct AddressFunction::Program {
+  std::string text;
+  Expression expression;
+};
+
+namespace {
+
+/// For texts made here, which are right.
+AddressFunction parse_own(const std::string& text) { return *AddressFunction::parse(text, {"built-in function"}); }
+
+}  // namespace
+
+AddressFunction::AddressFunction() {
+  static const AddressFunction zero = parse_own("return 0");
+  m_program = zero.m_program;
+}
+
+Result<AddressFunction> AddressFunction::parse(std::string_view text, const SourcePosition& position) {
+  auto expression = parse_hash_program(text, position);
+  if (!expression) return tl::unexpected(expression.error());
+  auto program = std::make_shared<Program>();
+  program->text = std::string(text);
+  program->expression = std::move(*expression);
+  return AddressFunction(std::shared_ptr<const Program>(std::move(program)));
+}
+
+AddressFunction AddressFunction::modulo(std::uint64_t unit, std::uint64_t count) {
+  return parse_own(fmt::format("return a / {} % {}", unit, count));
+}
+
+AddressFunction AddressFunction::parities(const std::vector<std::uint64_t>& masks) {
+  std::string text = "return 0";
+  for (std::size_t i = 0; i < masks.size(); ++i) text += fmt::format(" | parity(a & {:#x}) << {}", masks[i], i);
+  return parse_own(text);
+}
+
+std::uint32_t AddressFunction::operator()(std::uint64_t address) const noexcept {
+  return static_cast<std::uint32_t>(evaluate(m_program->expression, address));
+}
+
+const std::string& AddressFunction::text() const noexcept { return m_program->text; }
+
+}  // namespace gpusonde

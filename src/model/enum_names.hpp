@@ -1,0 +1,52 @@
+// The words for a model's enumerations, as model files and findings write them.
+#pragma once
+
+#include <array>
+#include <string_view>
+#include <utility>
+
+#include "model/device_model.hpp"
+
+namespace gpusonde {
+
+template <class T>
+struct EnumName {
+  std::string_view name;
+  T value;
+};
+
+inline constexpr std::array<EnumName<Replacement>, 6> k_replacement_names{{
+    {"lru", Replacement::lru},
+    {"fifo", Replacement::fifo},
+    {"tree-plru", Replacement::tree_plru},
+    {"nru", Replacement::nru},
+    {"srrip", Replacement::srrip},
+    {"random", Replacement::random},
+}};
+
+inline constexpr std::array<EnumName<AddressSpace>, 2> k_address_space_names{{
+    {"virtual", AddressSpace::virtual_address},
+    {"physical", AddressSpace::physical_address},
+}};
+
+inline constexpr std::array<EnumName<Scope>, 4> k_scope_names{{
+    {"sm", Scope::sm},
+    {"tpc", Scope::tpc},
+    {"gpc", Scope::gpc},
+    {"gpu", Scope::gpu},
+}};
+
+inline constexpr std::array<EnumName<Placement>, 2> k_placement_names{{
+    {"contiguous", Placement::contiguous},
+    {"random", Placement::random},
+}};
+
+/// Precondition: the value is in the list.
+template <class T, std::size_t N>
+[[nodiscard]] constexpr std::string_view name_of(const std::array<EnumName<T>, N>& names, T value) noexcept {
+  for (const auto& each : names)
+    if (each.value == value) return each.name;
+  return {};
+}
+
+}  // namespace gpusonde

@@ -1,0 +1,22 @@
+// Models made at random, for tests that recover a model's parameters from measurements of it.
+#pragma once
+
+#include <cstdint>
+
+#include "model/device_model.hpp"
+
+namespace gpusonde {
+
+struct RandomModelOptions {
+  unsigned least_cache_levels = 1;
+  unsigned most_cache_levels = 3;  ///< at most 3
+  double max_noise = 0;            ///< noise.run_fraction is uniform from 0 to this
+  bool with_tlb = true;            ///< false: translation is free
+};
+
+/// A valid model; the same for the same seed. L1 belongs to an SM, is virtual and passed by `.cg`; the other
+/// levels belong to the GPU and are physical. Capacities rise at least fourfold and latencies by at least
+/// 25 % and 20 cycles from level to level; 16 KiB to 64 MiB of cache, 4 GiB of memory.
+[[nodiscard]] DeviceModel random_model(std::uint64_t seed, const RandomModelOptions& options = {});
+
+}  // namespace gpusonde

@@ -1,0 +1,131 @@
+// What a perfect inference would find on a model, by finding id.
+//
+// Level names follow the load paths, as a measurement can tell them apart: the level that `.cg` goes past is
+// l1, the next is l2, a third cache level is the far part of l2, and the last is dram. `dram.latency` is that of
+// a random chase over far more than the last cache and the first-level TLB hold: every hop misses that TLB,
+// opens a row, and meets a refresh as often as the model says.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "core/units.hpp"
+#include "model/device_model.hpp"
+
+namespace gpusonde {
+namespace {
+
+class Truths {
+ public:
+  Truths(const DeviceModel& model, double sm_mhz) : m_model(model), m_sm_mhz(sm_mhz) {}
+
+  std::vector<std::pair<std::string, FindingValue>> all() {
+    const auto& timing = m_model.timing;
+    add("clock.sm", m_sm_mhz);
+    add("timer.overhead", timing.timer_overhead_cycles);
+    add("chain.index_overhead", timing.index_overhead_cycles);
+    caches();
+    add_latency("dram.latency", dram_cycles());
+    for (std::size_t i = 0; i < m_model.tlbs.size(); ++i) tlb(fmt::format("tlb.{}", i + 1), m_model.tlbs[i]);
+    dram();
+    if (timing.shared_hit_cycles > 0) add_latency("shared.hit_latency", timing.shared_hit_cycles);
+    return std::move(m_truths);
+  }
+
+ private:
+  void add(std::string id, FindingValue value) { m_truths.emplace_back(std::move(id), std::move(value)); }
+  void count(std::string id, std::uint64_t value) { add(std::move(id), static_cast<double>(value)); }
+
+  /// With its twins: of an index chain, and in nanoseconds.
+  void add_latency(const std::string& id, double cycles) {
+    const double index_cycles = cycles + m_model.timing.index_overhead_cycles;
+    add(id, cycles);
+    add(id + "_ns", cycles_to_ns(cycles, m_sm_mhz));
+    add(id + "_index", index_cycles);
+    add(id + "_index_ns", cycles_to_ns(index_cycles, m_sm_mhz));
+  }
+
+  void caches() {
+    const CacheModel* near = nullptr;
+    const CacheModel* far = nullptr;
+    for (const auto& cache : m_model.caches) {
+      if (!cache.allocates_cg) {
+        cache_truths("l1", cache);
+        count("l1.capacity", l1_capacity_bytes(cache));
+      } else if (near == nullptr) {
+        near = &cache;
+      } else {
+        far = &cache;
+      }
+    }
+    if (near == nullptr) return;
+    cache_truths("l2", *near);
+    count("l2.slices", near->slices);
+    count("l2.sets_per_slice", near->sets);
+    count("l2.capacity", (far == nullptr ? near : far)->capacity_bytes());
+    if (far == nullptr) return;
+    count("l2.near_capacity", near->capacity_bytes());
+    add_latency("l2.far_latency", far->hit.cycles(m_sm_mhz));
+  }
+
+  void cache_truths(const std::string& name, const CacheModel& cache) {
+    add_latency(name + ".hit_latency", cache.hit.cycles(m_sm_mhz));
+    count(name + ".line_size", cache.line_bytes);
+    count(name + ".sector_size", cache.sector_bytes);
+    count(name + ".ways", cache.ways);
+    if (name == "l1") count("l1.sets", cache.sets);
+    add(name + ".replacement", std::string(to_string(cache.replacement)));
+    const bool is_virtual_index = cache.index == AddressSpace::virtual_address;
+    const bool is_virtual_tag = cache.tag == AddressSpace::virtual_address;
+    add(name + ".addressing", std::string(is_virtual_index ? "VI" : "PI") + (is_virtual_tag ? "VT" : "PT"));
+  }
+
+  /// At best: with the shared part that blocks of 1024 threads leave. L1 loses whole sets to it.
+  [[nodiscard]] std::uint64_t l1_capacity_bytes(const CacheModel& cache) const {
+    if (!m_model.unified) return cache.capacity_bytes();
+    const auto& unified = *m_model.unified;
+    const auto needed = std::max(1U, unified.max_threads / 1024) * unified.reserved_per_block_bytes;
+    auto shared_bytes = unified.shared_choices_bytes.back();
+    for (const auto choice : unified.shared_choices_bytes)
+      if (choice >= needed) shared_bytes = std::min(shared_bytes, choice);
+    const auto sets = cache.sets * (unified.total_bytes - shared_bytes) / unified.total_bytes;
+    return std::max<std::uint64_t>(sets, 1) * cache.capacity_bytes() / cache.sets;
+  }
+
+  [[nodiscard]] double dram_cycles() const {
+    const auto& dram = m_model.dram;
+    double cycles = dram.latency.cycles(m_sm_mhz);
+    if (!m_model.tlbs.empty()) cycles += m_model.tlbs.front().miss.cycles(m_sm_mhz);
+    return cycles + ns_to_cycles(dram.refresh_fraction * dram.refresh_stall_ns, m_sm_mhz);
+  }
+
+  void tlb(const std::string& name, const TlbModel& tlb) {
+    count(name + ".entries", tlb.entries);
+    count(name + ".span", tlb.span_bytes);
+    count(name + ".reach", tlb.entries * tlb.span_bytes);
+    add(name + ".miss_cost", tlb.miss.cycles(m_sm_mhz));
+    count(name + ".ways", tlb.ways == 0 ? tlb.entries : tlb.ways);
+    add(name + ".replacement", std::string(to_string(tlb.replacement)));
+  }
+
+  void dram() {
+    const auto& dram = m_model.dram;
+    count("dram.row_size", dram.row_bytes);
+    add("dram.row_miss_extra_ns", dram.activate_ns);
+    add("dram.column_ns", dram.column_ns);
+    count("dram.banks", dram.banks);
+    add("dram.refresh_fraction", dram.refresh_fraction);
+    add("dram.refresh_stall_ns", dram.refresh_stall_ns);
+  }
+
+  const DeviceModel& m_model;
+  double m_sm_mhz;
+  std::vector<std::pair<std::string, FindingValue>> m_truths;
+};
+
+}  // namespace
+
+std::vector<std::pair<std::string, FindingValue>> truth_of(const DeviceModel& model, double sm_mhz) {
+  return Truths(model, sm_mhz).all();
+}
+
+}  // namespace gpusonde

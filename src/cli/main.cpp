@@ -1,1 +1,112 @@
-int main() { return 0; }
+// Parse, check, run: everything else is a subcommand's.
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <csignal>
+#include <thread>
+
+#include "commands.hpp"
+
+namespace gpusonde::cli {
+namespace {
+
+CancelToken* g_cancel = nullptr;
+
+// The first signal asks for a clean end, a second one ends at once.
+void on_signal(int) {
+  if (g_cancel->requested()) _exit(130);
+  g_cancel->request();
+}
+
+void install_signals(CancelToken& cancel) {
+  g_cancel = &cancel;
+  struct sigaction action {};
+  action.sa_handler = on_signal;
+  sigaction(SIGINT, &action, nullptr);
+  sigaction(SIGTERM, &action, nullptr);
+  std::signal(SIGPIPE, SIG_IGN);
+}
+
+void add_global_options(CLI::App& app, CommandContext& context) {
+  auto& global = context.global;
+  app.add_option("-d,--device", global.devices, "Index, UUID, PCI id, all, sim:NAME or sim:FILE.toml; a comma list")
+      ->delimiter(',');
+  app.add_option("-o,--output", global.output_folder, "Write run.json, report.html, figures and data here");
+  app.add_flag("--json", global.json, "One JSON document on stdout, nothing else");
+  app.add_flag("--csv", global.csv, "CSV on stdout, nothing else");
+  app.add_flag("--quick", global.quick, "Fewer sizes, no fine edges");
+  app.add_option("--seed", global.seed, "Order of the chase, and the simulated placement")->capture_default_str();
+  app.add_option("--timeout", global.timeout_s, "Stop after this many seconds, keeping the results")
+      ->check(CLI::PositiveNumber);
+  app.add_option("--sm-clock", global.sim_sm_clock_mhz, "SM clock of a simulated device, MHz")
+      ->check(CLI::PositiveNumber);
+  app.add_flag("-q,--quiet", global.quiet, "No progress, no warnings");
+  app.add_flag("-v,--verbose", global.verbosity, "More on stderr");
+  app.add_option("--color", global.color, "auto, always or never")
+      ->transform(
+          CLI::CheckedTransformer(std::vector<std::pair<std::string, ColorChoice>>{{"auto", ColorChoice::automatic},
+                                                                                   {"always", ColorChoice::always},
+                                                                                   {"never", ColorChoice::never}})
+              .description(""));
+  app.set_version_flag("-V,--version", fmt::format("gpusonde {} ({})", GPUSONDE_VERSION, GPUSONDE_COMMIT));
+}
+
+void add_commands(CLI::App& app, CommandContext& context) {
+  add_survey(app, context);
+  add_latency(app, context);
+  add_analyze(app, context);
+  add_domains(app, context);
+  add_devices(app, context);
+  add_models(app, context);
+  add_list(app, context);
+  add_clocks(app, context);
+  add_sass(app, context);
+  add_completion(app, context);
+  app.require_subcommand(1);
+  app.fallthrough();
+  for (auto* command : app.get_subcommands({})) command->fallthrough();
+}
+
+std::string one_line(std::string text) {
+  std::replace(text.begin(), text.end(), '\n', ' ');
+  while (!text.empty() && (text.back() == ' ' || text.back() == '.')) text.pop_back();
+  return text;
+}
+
+int run(int argc, char** argv) {
+  CommandContext context;
+  CLI::App app{"Works out a GPU's memory hierarchy from timing alone.", "gpusonde"};
+  for (int i = 0; i < argc; ++i)
+    context.command_line += fmt::format("{}{}", i == 0 ? "" : " ", i == 0 ? "gpusonde" : argv[i]);
+  add_global_options(app, context);
+  add_commands(app, context);
+  app.footer(
+      "Exit codes: 0 ok, 1 a measurement failed, 2 usage or input, 3 no device, 130 interrupted.\n"
+      "No driver and no -d: the simulated RTX 4090.");
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::Success& success) {
+    return app.exit(success);
+  } catch (const CLI::ParseError& error) {
+    return report_error({ErrorKind::usage, one_line(error.what()) + "; see 'gpusonde --help'"});
+  }
+  if (context.global.json && context.global.csv)
+    return report_error({ErrorKind::usage, "--json and --csv exclude each other; choose one"});
+  install_signals(context.cancel);
+  std::jthread timer;
+  if (context.global.timeout_s > 0)
+    timer = std::jthread([&context](const std::stop_token& stop) {
+      const auto end = std::chrono::steady_clock::now() + std::chrono::duration<double>(context.global.timeout_s);
+      while (!stop.stop_requested() && std::chrono::steady_clock::now() < end)
+        std::this_thread::sleep_for(std::chrono::milliseconds(20));
+      if (!stop.stop_requested()) context.cancel.request();
+    });
+  return context.action();
+}
+
+}  // namespace
+}  // namespace gpusonde::cli
+
+int main(int argc, char** argv) { return gpusonde::cli::run(argc, argv); }

@@ -1,0 +1,35 @@
+// What `latency` and `survey` share: open the devices, run probes, print and write the result.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "commands.hpp"
+#include "gpusonde/run.hpp"
+#include "probe/probe.hpp"
+
+namespace gpusonde::cli {
+
+struct MeasureRequest {
+  ProbeOptions probe;
+  std::vector<std::string> probes;  ///< empty: all
+  std::optional<Run> resume;
+  std::string csv_table;  ///< what --csv prints: a measurement table, or empty for the findings
+  bool reports = true;    ///< -o writes every report
+};
+
+/// Exit code. Prints the run as asked (text, --json, --csv), writes under -o.
+int measure(CommandContext& context, const MeasureRequest& request);
+
+/// Adds the options that shape the latency study. The texts are parsed by `latency_options`.
+struct LatencyTexts {
+  std::string preset, min, max, policy = "ca,cg", chain = "pointer", warmup = "auto";
+  std::uint32_t points_per_octave = 16;
+  std::uint64_t hops = 4096;
+  bool subtract_overhead = false;
+};
+void add_latency_options(CLI::App& command, LatencyTexts& texts);
+[[nodiscard]] Result<LatencyOptions> latency_options(const LatencyTexts& texts, bool quick);
+
+}  // namespace gpusonde::cli

@@ -39,9 +39,13 @@ struct LevelOptions {
   std::size_t min_points = 3;  ///< fewer flat points are no plateau
 };
 
+/// A plateau covers at least a quarter octave of sizes and does not trend by more than 5 % an octave.
 /// Ascending in size. Between plateaus k and k+1 lies the transition of points last_k + 1 ... first_{k+1} - 1.
 /// Latency need not rise monotonically in the input; plateaus that do not rise over their predecessor
 /// are merged with it or dropped as disturbance. Pure noise around one value gives one plateau.
 [[nodiscard]] std::vector<Plateau> find_plateaus(std::span<const CurvePoint> curve, const LevelOptions& options = {});
+
+/// A plateau's latency as an estimate, in cycles.
+[[nodiscard]] Estimate level_estimate(const Plateau& plateau);
 
 }  // namespace gpusonde

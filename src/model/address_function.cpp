@@ -2,9 +2,12 @@
 
 #include <fmt/format.h>
 
+#include <optional>
 #include <utility>
 
+#include "model/compiled_function.hpp"
 #include "model/expression.hpp"
+#include "model/hash_compiler.hpp"
 #include "model/hash_parser.hpp"
 
 namespace gpusonde {
@@ -12,6 +15,7 @@ namespace gpusonde {
 struct AddressFunction::Program {
   std::string text;
   Expression expression;
+  std::optional<CompiledFunction> compiled;
 };
 
 namespace {
@@ -31,6 +35,7 @@ Result<AddressFunction> AddressFunction::parse(std::string_view text, const Sour
   if (!expression) return tl::unexpected(expression.error());
   auto program = std::make_shared<Program>();
   program->text = std::string(text);
+  program->compiled = compile(*expression);
   program->expression = std::move(*expression);
   return AddressFunction(std::shared_ptr<const Program>(std::move(program)));
 }
@@ -46,6 +51,7 @@ AddressFunction AddressFunction::parities(const std::vector<std::uint64_t>& mask
 }
 
 std::uint32_t AddressFunction::operator()(std::uint64_t address) const noexcept {
+  if (m_program->compiled) return (*m_program->compiled)(address);
   return static_cast<std::uint32_t>(evaluate(m_program->expression, address));
 }
 

@@ -6,6 +6,8 @@ add_library(gpusonde_options INTERFACE)
 target_compile_features(gpusonde_options INTERFACE cxx_std_20)
 target_compile_options(gpusonde_options INTERFACE -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wnon-virtual-dtor
                        $<$<BOOL:${GPUSONDE_WERROR}>:-Werror>)
+# GCC 12 sees overlapping copies in std::string's own operator+ (GCC bug 105651).
+target_compile_options(gpusonde_options INTERFACE $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict>)
 if(GPUSONDE_SANITIZE)
   target_compile_options(gpusonde_options INTERFACE -fsanitize=${GPUSONDE_SANITIZE} -fno-omit-frame-pointer
                          -fno-sanitize-recover=all)

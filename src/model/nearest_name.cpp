@@ -28,7 +28,8 @@ std::string nearest_name(std::string_view name, const std::vector<std::string>& 
   std::string best;
   std::size_t least = name.size() / 2 + 1;
   for (const auto& candidate : known) {
-    const auto distance = edit_distance(name, candidate);
+    const bool is_shortened = name.size() > 2 && candidate.starts_with(name);
+    const auto distance = is_shortened ? 1 : edit_distance(name, candidate);
     if (distance < least) {
       least = distance;
       best = candidate;

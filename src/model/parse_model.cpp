@@ -1,6 +1,8 @@
 // From TOML text to a model: which keys there are, and where they go.
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <bit>
 #include <filesystem>
 
 #include "model/device_model.hpp"
@@ -207,11 +209,9 @@ class ModelReader {
     }
     if (masks.empty()) return plain;
     if (masks.size() > 32 || std::uint64_t{1} << masks.size() != count) {
-      reader.wrong(
-          masks_key,
-          fmt::format("has {} masks, which make {} values where there are {}; give as many as it "
-                      "has bits",
-                      masks.size(), masks.size() > 32 ? "too many" : std::to_string(1ULL << masks.size()), count));
+      const auto remedy = std::has_single_bit(count) ? fmt::format("give {}", std::bit_width(count) - 1)
+                                                     : fmt::format("write {} instead", function_key);
+      reader.wrong(masks_key, fmt::format("has {} masks for {} values; {}", masks.size(), count, remedy));
       return plain;
     }
     return AddressFunction::parities(masks);

@@ -141,7 +141,7 @@ void TomlTable::masks(std::string_view key, std::vector<std::uint64_t>& values) 
   if (node == nullptr) return;
   const auto* list = node->as_array();
   if (list == nullptr) return wrong_type(key, *node, "a list of masks such as [0x80, 0x100]");
-  values.clear();
+  std::vector<std::uint64_t> read;
   for (const auto& each : *list) {
     const auto* integer = each.as_integer();
     if (integer == nullptr) return wrong_type(key, each, "integers such as 0x80");
@@ -150,8 +150,9 @@ void TomlTable::masks(std::string_view key, std::vector<std::uint64_t>& values) 
                                                       full_name(key), integer->get()));
       return;
     }
-    values.push_back(static_cast<std::uint64_t>(integer->get()));
+    read.push_back(static_cast<std::uint64_t>(integer->get()));
   }
+  values = std::move(read);
 }
 
 void TomlTable::text(std::string_view key, std::string& value) {

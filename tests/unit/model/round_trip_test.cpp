@@ -1,0 +1,69 @@
+// A model written as TOML reads back as the same model.
+#include <gtest/gtest.h>
+
+#include "core/random.hpp"
+#include "model/device_model.hpp"
+#include "model/random_model.hpp"
+
+namespace gpusonde {
+namespace {
+
+void expect_round_trip(const DeviceModel& model) {
+  const auto text = to_toml(model);
+  auto again = parse_model(text, "again.toml");
+  ASSERT_TRUE(again) << again.error().message << "\n" << text;
+  again->id = model.id;
+  again->origin = model.origin;
+  EXPECT_TRUE(*again == model) << text;
+  EXPECT_EQ(to_toml(*again), text);
+}
+
+TEST(RoundTrip, OfTheBuiltInModels) {
+  for (const auto& name : built_in_models()) expect_round_trip(*find_model(name));
+}
+
+TEST(RoundTrip, OfRandomModels) {
+  for (std::uint64_t seed = 0; seed < 300; ++seed) expect_round_trip(random_model(seed, {1, 3, 0.03, true}));
+}
+
+TEST(RoundTrip, OfEveryFieldAwayFromItsDefault) {
+  auto model = random_model(3, {2, 2, 0.03, true});
+  model.name = "a \"quoted\\name\" with \t and ü";
+  model.compute_capability_major = 12;
+  model.compute_capability_minor = 1;
+  model.bus_width_bits = 320;
+  model.shared_per_sm_bytes = 102400;
+  model.timing = {1234.5, 9751, 6.25, 3, 11, 5, 23.5};
+  model.caches[1].scope = Scope::gpc;
+  model.caches[1].sector_bytes = 64;
+  model.caches[1].slices = 3;
+  model.caches[1].slice_function = *AddressFunction::parse("# '''\nreturn a / 128 % 3\n", {"test"});
+  model.caches[1].index = AddressSpace::virtual_address;
+  model.caches[1].replacement = Replacement::srrip;
+  model.caches[1].slice_spread_cycles = 12.5;
+  model.unified = UnifiedStorageModel{262144, {0, 8192, 233472}, 2048, 24, 1536};
+  model.tlbs = {{"first", 32, 4, 16ULL << 20, Replacement::fifo, Scope::tpc, {1.5, 2.5}},
+                {"second", 2048, 8, 32ULL << 20, Replacement::nru, Scope::gpc, {0, 40}}};
+  model.paging = {64ULL << 10, Placement::contiguous};
+  model.dram.column_bytes = 64;
+  model.dram.activate_ns = 40.5;
+  model.dram.column_ns = 3.5;
+  model.dram.refresh_fraction = 0.015;
+  model.dram.refresh_stall_ns = 199;
+  model.dram.refresh_interval_ns = 1950;
+  model.noise = {0.01, 1.5};
+  const auto valid = validate(model);
+  ASSERT_TRUE(valid) << valid.error().message;
+  expect_round_trip(model);
+}
+
+TEST(RoundTrip, EqualityLooksIntoFunctions) {
+  auto model = random_model(1);
+  const auto same = model;
+  EXPECT_TRUE(model == same);
+  model.caches[0].set_function = AddressFunction::modulo(128, 7);
+  EXPECT_FALSE(model == same);
+}
+
+}  // namespace
+}  // namespace gpusonde

@@ -1,0 +1,16 @@
+// All figures of a run, in reading order.
+#include "report/figure_capacity.hpp"
+#include "report/figure_latency.hpp"
+#include "report/report.hpp"
+
+namespace gpusonde {
+
+std::vector<Figure> figures(const Run& run) {
+  std::vector<Figure> out;
+  for (const auto& view : report::latency_views(run))
+    if (report::drawable(view)) out.push_back(report::latency_figure(view, run));
+  if (auto capacity = report::capacity_figure(run)) out.push_back(std::move(*capacity));
+  return out;
+}
+
+}  // namespace gpusonde

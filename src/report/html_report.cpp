@@ -1,0 +1,88 @@
+// One page with everything in it. It works without its script: the figures are static then. The policy
+// in its head forbids every request, and lets only scripts with this page's mark run.
+#include <fmt/format.h>
+
+#include "core/random.hpp"
+#include "report/escape.hpp"
+#include "report/figure_latency.hpp"
+#include "report/latency_view.hpp"
+#include "report/outcome_count.hpp"
+#include "report/page_data.hpp"
+#include "report/page_parts.hpp"
+#include "report/report.hpp"
+#include "survey/run_file.hpp"
+
+namespace gpusonde::embedded {
+extern const std::string_view report_d3;
+extern const std::string_view report_script;
+extern const std::string_view report_style;
+}  // namespace gpusonde::embedded
+
+namespace gpusonde {
+namespace {
+
+using namespace report;
+
+/// A mark that text inside the run cannot know, since it depends on all of it.
+std::string script_mark(const Run& run) {
+  std::uint64_t high = 1, low = 2;
+  for (const char c : to_json(run)) {
+    high = mix64(high ^ static_cast<unsigned char>(c));
+    low = mix64(low + high);
+  }
+  return fmt::format("{:016x}{:016x}", high, low);
+}
+
+std::string plots_html(const Run& run) {
+  std::string out;
+  const auto drawn = figures(run);
+  std::size_t next = 0;
+  for (const auto& view : latency_views(run)) {
+    if (!drawable(view)) continue;
+    const auto& figure = drawn[next];
+    out += fmt::format(
+        "<section class=\"plot\" id=\"plot-{0}\" data-plot=\"{0}\"><h3>{1}</h3>\n<div class=\"canvas\">{2}</div>\n"
+        "<details class=\"numbers\"><summary>numbers of this plot</summary>\n{3}</details></section>\n",
+        next, xml_escape(policy_title(view.policy)), figure.svg, plot_table_html(view));
+    ++next;
+  }
+  for (; next < drawn.size(); ++next) {
+    const auto anchor = table_anchor(run, "derived.l1.capacity");
+    out += fmt::format(
+        "<section class=\"plot\" id=\"plot-{0}\"><h3>L1 by storage split</h3>\n<div class=\"canvas\">{1}</div>\n"
+        "<p><a href=\"#{2}\">numbers of this plot</a></p></section>\n",
+        next, drawn[next].svg, anchor);
+  }
+  return out.empty() ? "<p>No curve was measured.</p>\n" : out;
+}
+
+}  // namespace
+
+std::string html_report(const Run& run) {
+  const auto mark = script_mark(run);
+  const bool interactive = !embedded::report_d3.empty();
+  const auto title = (run.device.kind == DeviceKind::simulated ? "simulated " : "") + run.device.name;
+  std::string out = fmt::format(
+      "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
+      "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'; "
+      "script-src 'nonce-{}'; base-uri 'none'; form-action 'none'\">\n"
+      "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
+      "<meta name=\"color-scheme\" content=\"light dark\">\n<meta name=\"referrer\" content=\"no-referrer\">\n"
+      "<link rel=\"icon\" href=\"data:,\">\n<title>{} · gpusonde</title>\n<style>\n{}</style>\n</head>\n<body>\n",
+      mark, xml_escape(title), embedded::report_style);
+  out += fmt::format("<header><h1>{}</h1>\n<p class=\"count\">{}</p>\n</header>\n<main>\n", xml_escape(title),
+                     count_line(outcome_count(run)));
+  out += "<section id=\"hierarchy\"><h2>Hierarchy</h2>\n<div class=\"scroll\">" + hierarchy_html(run) +
+         "</div></section>\n<section id=\"plots\"><h2>Curves</h2>\n";
+  if (!interactive) out += "<p class=\"notice\">This gpusonde was built without d3: the figures are static.</p>\n";
+  out += plots_html(run) + "</section>\n<section id=\"findings\"><h2>Findings</h2>\n<p>" +
+         csv_link(findings_csv(run), "findings") + "</p>\n<div class=\"scroll\">" + findings_html(run) +
+         "</div></section>\n<section id=\"measurements\"><h2>Measurements</h2>\n" + measurements_html(run) +
+         "</section>\n<section id=\"setting\"><h2>Setting</h2>\n" + facts_html(run) + "</section>\n</main>\n";
+  out += fmt::format("<script type=\"application/json\" id=\"page-data\">{}</script>\n", script_json(page_data(run)));
+  if (interactive) out += fmt::format("<script nonce=\"{}\">{}</script>\n", mark, embedded::report_d3);
+  out += fmt::format("<script nonce=\"{}\">{}</script>\n</body>\n</html>\n", mark, embedded::report_script);
+  return out;
+}
+
+}  // namespace gpusonde

@@ -42,7 +42,7 @@ Result<std::vector<Run>> simulated_runs(CommandContext& context, const DomainReq
   bool by_default = false;
   const auto labels = device_labels(context.global, by_default);
   if (!labels) return tl::unexpected(labels.error());
-  if (labels->size() != 1 || !labels->front().starts_with("sim:"))
+  if (labels->size() != 1 || !is_simulated(labels->front()))
     return fail(ErrorKind::usage,
                 "--sm-clocks works on one simulated device; for a real one give runs made at several clocks");
   auto options = latency_options(request.texts, context.global.quick);
@@ -50,16 +50,14 @@ Result<std::vector<Run>> simulated_runs(CommandContext& context, const DomainReq
   std::vector<Run> runs;
   ProgressLine progress(context.global);
   for (const double mhz : request.clocks_mhz) {
-    auto global = context.global;
-    global.sim_sm_clock_mhz = mhz;
-    auto device = open_device(labels->front(), global);
+    auto device = open_device(labels->front(), context.global.seed, mhz);
     if (!device) return tl::unexpected(device.error());
     SurveyRequest survey;
     survey.probe.latency = *options;
     survey.probe.thorough = false;
-    survey.probe.seed = global.seed;
+    survey.probe.seed = context.global.seed;
     survey.probes = {"clock", "latency"};
-    survey.options = {global.seed, context.command_line, to_values(survey.probe)};
+    survey.options = {context.global.seed, context.command_line, to_values(survey.probe)};
     survey.cancel = &context.cancel;
     survey.progress = [&progress](const Progress& now) { progress.show(now); };
     auto result = run_survey(*device->target, survey);

@@ -32,7 +32,7 @@ SurveyRequest survey_request(CommandContext& context, const MeasureRequest& requ
   if (context.global.sim_sm_clock_mhz != 0)
     survey.options.values.emplace_back("sm-clock", fmt::format("{}", context.global.sim_sm_clock_mhz));
   survey.resume = request.resume;
-  if (device.model) survey.truth = truth_of(*device.model, device.sim_mhz);
+  if (device.model) survey.truth = truth_of(*device.model, device.sim_sm_mhz);
   survey.cancel = &context.cancel;
   survey.progress = [&progress](const Progress& now) { progress.show(now); };
   if (!folder.empty()) survey.save = [folder](const Run& run) { return save_run(run, folder / "run.json"); };
@@ -72,10 +72,10 @@ int measure(CommandContext& context, const MeasureRequest& request) {
   int code = 0;
   for (const auto& label : *labels) {
     fs::path folder = context.global.output_folder;
-    if (!folder.empty() && labels->size() > 1) folder /= label.starts_with("sim:") ? label.substr(4) : label;
+    if (!folder.empty() && labels->size() > 1) folder /= is_simulated(label) ? label.substr(4) : label;
     if (!folder.empty())
       if (auto prepared = prepare_output_folder(folder); !prepared) return report_error(prepared.error());
-    auto device = open_device(label, context.global);
+    auto device = open_device(label, context.global.seed, context.global.sim_sm_clock_mhz);
     if (!device) return report_error(device.error());
     ProgressLine progress(context.global);
     auto result = run_survey(*device->target, survey_request(context, request, *device, folder, progress));

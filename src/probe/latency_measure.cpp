@@ -76,7 +76,7 @@ Result<void> sweep_curves(ProbeContext& context, const std::vector<std::uint64_t
 
 // Transitions, where a parallel warm-up leaves another state than the chase itself would.
 Result<void> repeat_transitions(ProbeContext& context) {
-  if (context.options.latency.warmup) return {};  // the user chose
+  if (context.options.latency.warmup || context.target.capabilities().warmups_agree) return {};
   const auto l2 = context.target.device().nominal.l2_bytes;
   const auto limit = l2 != 0 ? l2 + l2 / 4 : 64 * k_mib;
   const double mhz = sm_mhz(context.measurements);

@@ -23,6 +23,7 @@ struct Capabilities {
   std::uint64_t max_shared_ring_bytes = 0;  ///< likewise for LoadPath::shared; 0: none
   std::uint64_t max_per_hop_hops = 8192;    ///< most hops * repetitions with per_hop timing
   bool unified_storage = false;             ///< L1 and shared memory share storage: StorageSplit matters
+  bool warmups_agree = false;               ///< a parallel warm-up leaves exactly what a serial one does
   bool sm_choice = false;                   ///< ChaseExperiment::sm is honoured
   std::vector<LoadPath> paths;
 };

@@ -42,6 +42,7 @@ Capabilities capabilities_of(const DeviceModel& model, const DeviceInfo& info) {
   Capabilities result;
   result.max_ring_bytes = PageTable(model.paging, model.memory_bytes, 0).mapped_bytes();
   result.unified_storage = model.unified.has_value();
+  result.warmups_agree = true;
   result.sm_choice = true;
   result.paths = {LoadPath::global_ca, LoadPath::global_cg, LoadPath::global_cv, LoadPath::global_nc};
   if (model.timing.shared_hit_cycles > 0 && info.nominal.shared_per_block_bytes > 0) {

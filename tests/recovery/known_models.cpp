@@ -1,0 +1,81 @@
+// The cards of the two latency documents: the figures that were printed come out of the simulated cards.
+#include <gtest/gtest.h>
+
+#include "library/open_device.hpp"
+#include "probe/options_text.hpp"
+#include "survey/domains.hpp"
+#include "survey/survey.hpp"
+
+namespace gpusonde {
+namespace {
+
+Run measure(const std::string& label, double sm_mhz, ChainKind chain, bool thorough) {
+  auto device = open_device(label, 1, sm_mhz);
+  EXPECT_TRUE(device) << device.error().message;
+  SurveyRequest request;
+  request.probe.latency.chains = {chain};
+  request.probe.thorough = thorough;
+  request.truth = truth_of(*device->model, device->sim_sm_mhz);
+  auto result = run_survey(*device->target, request);
+  EXPECT_FALSE(result.error) << result.error->message;
+  return std::move(result.run);
+}
+
+double value(const Run& run, const std::string& id) {
+  const auto* finding = run.finding(id);
+  if (finding == nullptr || !finding->value) {
+    ADD_FAILURE() << id << ": " << (finding == nullptr ? "absent" : finding->reason);
+    return -1;
+  }
+  return std::get<double>(*finding->value);
+}
+
+TEST(KnownModels, rtx4090_gives_the_printed_figures) {
+  const auto run = measure("sim:rtx4090", 0, ChainKind::pointer, true);
+  EXPECT_NEAR(value(run, "l1.hit_latency"), 40, 1);
+  EXPECT_NEAR(value(run, "l2.hit_latency"), 330, 4);
+  EXPECT_NEAR(value(run, "dram.latency"), 660, 14);
+  EXPECT_NEAR(value(run, "l1.hit_latency_ns"), 15.4, 0.4);
+  EXPECT_NEAR(value(run, "l2.hit_latency_ns"), 127.4, 1.6);
+  EXPECT_NEAR(value(run, "dram.latency_ns"), 255.4, 5.4);
+  EXPECT_EQ(value(run, "l1.capacity"), 128 * 1024);
+  EXPECT_NEAR(value(run, "l2.capacity"), 72.0 * 1024 * 1024, 0.03 * 72 * 1024 * 1024);
+  EXPECT_EQ(run.finding("l2.far_latency")->outcome, Outcome::unsupported);
+  for (const auto& finding : run.findings) EXPECT_NE(finding.outcome, Outcome::failed) << finding.id;
+  // The first-level TLB reaches 32 MiB, inside L2: a step that is translation, no level.
+  const auto* levels = run.measurements.find("derived.latency.levels");
+  ASSERT_NE(levels, nullptr);
+  bool found = false;
+  for (std::size_t row = 0; row < levels->rows(); ++row) {
+    if ((*levels->column<std::string>("kind"))[row] != "step") continue;
+    EXPECT_TRUE((*levels->column<std::string>("note"))[row].starts_with("translation"));
+    EXPECT_NEAR((*levels->column<double>("latency_cycles"))[row], 11, 3);
+    found = true;
+  }
+  EXPECT_TRUE(found);
+}
+
+struct Rtx5080Case {
+  double sm_mhz, l1, l2, dram;
+};
+
+TEST(KnownModels, rtx5080_follows_the_clocks_as_printed) {
+  std::vector<Run> runs;
+  for (const auto& [mhz, l1, l2, dram] : {Rtx5080Case{997, 43, 302, 520}, Rtx5080Case{2932, 43, 366, 922}}) {
+    runs.push_back(measure("sim:rtx5080", mhz, ChainKind::index, false));
+    EXPECT_NEAR(value(runs.back(), "l1.hit_latency_index"), l1, 0.5);
+    EXPECT_NEAR(value(runs.back(), "l2.hit_latency_index"), l2, 0.01 * l2);
+    EXPECT_NEAR(value(runs.back(), "dram.latency_index"), dram, 0.01 * dram);
+    EXPECT_NEAR(value(runs.back(), "clock.sm"), mhz, 0.001 * mhz);
+  }
+  const auto split = split_domains(runs);
+  ASSERT_TRUE(split) << split.error().message;
+  // The lines through the printed points: cycles(f) = a + b f.
+  EXPECT_NEAR(value(*split, "domain.l1_index.sm_cycles"), 43, 0.5);
+  EXPECT_NEAR(value(*split, "domain.l1_index.fixed_ns"), 0, 0.3);
+  EXPECT_NEAR(value(*split, "domain.l2_index.fixed_ns"), (366 - 302) / 1.935, 2.5);
+  EXPECT_NEAR(value(*split, "domain.dram_index.fixed_ns"), (922 - 520) / 1.935, 6);
+}
+
+}  // namespace
+}  // namespace gpusonde

@@ -48,7 +48,7 @@ std::optional<Figure> capacity_figure(const Run& run) {
   const auto x = [&](double bytes) { return k_left + (k_right - k_left) * bytes / (largest * 1.02); };
   const double bottom = k_first_row + k_row * static_cast<double>(rows) + 4;
 
-  const auto title = fmt::format("{}: what stays in L1, by storage split", clean(run.device.name));
+  const auto title = fmt::format("{}: what stays in L1, by storage split", device_title(run.device));
   Svg svg(k_width, bottom + 56, title, "L1 capacity by carve-out asked for and by threads of the block.");
   svg.text(24, 32, title, "ink title");
   svg.rect(24, 49, 14, 12, "bar", 2);

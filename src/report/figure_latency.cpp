@@ -46,7 +46,7 @@ class LatencyFigure {
   LatencyFigure(const LatencyView& view, const Run& run)
       : m_view(view),
         m_run(run),
-        m_title(fmt::format("{}: latency by working set, {}", clean(run.device.name), policy_title(view.policy))),
+        m_title(fmt::format("{}: latency by working set, {}", device_title(run.device), policy_title(view.policy))),
         m_svg(k_width, k_height, m_title, description()) {
     set_scales();
   }
@@ -59,7 +59,7 @@ class LatencyFigure {
     axes();
     line_labels();
     m_svg.open_group("curves");
-    for (std::size_t i = 0; i < m_view.chains.size(); ++i) curve(m_view.chains[i], i);
+    for (std::size_t i = m_view.chains.size(); i-- > 0;) curve(m_view.chains[i], i);  // the first one on top
     m_svg.close_group();
     m_svg.open_group("levels");
     levels();
@@ -71,9 +71,8 @@ class LatencyFigure {
   [[nodiscard]] std::string description() const {
     std::string out = "Cycles a dependent load takes against the size of the working set.";
     for (const auto& level : m_view.levels)
-      out += fmt::format(" {}: {} from {} to {}.", level.name.empty() ? "a level" : level_title(level.name),
-                         quantity(level.cycles, "cycles"), quantity(level.first_bytes, "bytes"),
-                         quantity(level.last_bytes, "bytes"));
+      out += fmt::format(" {}: {} from {} to {}.", level.title, quantity(level.cycles, "cycles"),
+                         quantity(level.first_bytes, "bytes"), quantity(level.last_bytes, "bytes"));
     return out;
   }
 
@@ -121,9 +120,8 @@ class LatencyFigure {
       const double from = std::clamp(m_x(level.first_bytes), k_left, k_right);
       const double to = std::clamp(m_x(level.last_bytes), k_left, k_right);
       m_svg.rect(from, k_top, to - from, k_bottom - k_top, band_class(level.name) + " band");
-      const auto name = level_title(level.name);
-      if (!name.empty() && text_width(name, 12) + 6 < to - from)
-        m_svg.text((from + to) / 2, k_top + 18, name, "soft strong", "middle");
+      const auto& name = level.title;
+      if (text_width(name, 12) + 6 < to - from) m_svg.text((from + to) / 2, k_top + 18, name, "soft strong", "middle");
     }
   }
 
@@ -161,7 +159,7 @@ class LatencyFigure {
     for (const auto& label : labels) m_svg.line(label.x, k_top, label.x, k_bottom, label.line_class);
     std::vector<std::vector<std::pair<double, double>>> rows;  // taken stretches
     for (const auto& label : labels) {
-      const double width = text_width(label.text, 12) + 10;
+      const double width = text_width(label.text, 12) + 16;
       const bool leftwards = label.x + width > k_right;
       const std::pair<double, double> span{leftwards ? label.x - width : label.x,
                                            leftwards ? label.x : label.x + width};
@@ -209,8 +207,7 @@ class LatencyFigure {
       m_svg.line(m_x(level.first_bytes), wanted[i], m_x(level.last_bytes), wanted[i], "plateau");
       m_svg.line(m_x(level.last_bytes), wanted[i], k_right, wanted[i], "guide");
       m_svg.line(k_right, wanted[i], k_right + 10, placed[i], "guide");
-      m_svg.text(k_right + 14, placed[i] - 2, level.name.empty() ? "unnamed level" : level_title(level.name),
-                 "ink strong");
+      m_svg.text(k_right + 14, placed[i] - 2, level.title, "ink strong");
       const auto ns = level.ns > 0 ? " · " + quantity(level.ns, "ns") : "";
       m_svg.text(k_right + 14, placed[i] + 14, quantity(level.cycles, "cycles") + ns, "soft");
     }

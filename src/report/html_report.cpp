@@ -9,6 +9,7 @@
 #include "report/outcome_count.hpp"
 #include "report/page_data.hpp"
 #include "report/page_parts.hpp"
+#include "report/quantity.hpp"
 #include "report/report.hpp"
 #include "survey/run_file.hpp"
 
@@ -61,10 +62,11 @@ std::string plots_html(const Run& run) {
 std::string html_report(const Run& run) {
   const auto mark = script_mark(run);
   const bool interactive = !embedded::report_d3.empty();
-  const auto title = (run.device.kind == DeviceKind::simulated ? "simulated " : "") + run.device.name;
+  const auto title = device_title(run.device);
   std::string out = fmt::format(
       "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
-      "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'; "
+      "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; img-src data:; style-src "
+      "'unsafe-inline'; "
       "script-src 'nonce-{}'; base-uri 'none'; form-action 'none'\">\n"
       "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
       "<meta name=\"color-scheme\" content=\"light dark\">\n<meta name=\"referrer\" content=\"no-referrer\">\n"

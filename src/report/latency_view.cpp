@@ -6,6 +6,7 @@
 #include <map>
 
 #include "report/columns.hpp"
+#include "report/quantity.hpp"
 
 namespace gpusonde::report {
 namespace {
@@ -57,6 +58,8 @@ const std::string& leading_chain(const LatencyView& view) {
   return view.chains.front().name;
 }
 
+std::string title_of(const std::string& name) { return name.empty() ? "unnamed level" : level_title(name); }
+
 void read_levels(const Table& table, std::vector<LatencyView>& views) {
   const auto policy = texts(table, "policy");
   const auto chain = texts(table, "chain");
@@ -73,9 +76,16 @@ void read_levels(const Table& table, std::vector<LatencyView>& views) {
       if (kind[row] == "step")
         view.steps.push_back({first[row], last[row], cycles[row], note[row].starts_with("translation"), note[row]});
       else
-        view.levels.push_back({name[row], cycles[row], at(ns, row), first[row], last[row]});
+        view.levels.push_back({name[row], title_of(name[row]), cycles[row], at(ns, row), first[row], last[row]});
     }
   }
+}
+
+void name_partitions(LatencyView& view) {
+  const auto is = [](const char* name) { return [name](const LevelMark& level) { return level.name == name; }; };
+  if (std::none_of(view.levels.begin(), view.levels.end(), is("l2.far"))) return;
+  for (auto& level : view.levels)
+    if (level.name == "l2") level.title = "L2 near";
 }
 
 }  // namespace
@@ -92,6 +102,7 @@ std::vector<LatencyView> latency_views(const Run& run) {
   if (const auto* table = run.measurements.find("latency.curve")) read_curves(*table, views);
   if (const auto* table = run.measurements.find("derived.latency.levels")) read_levels(*table, views);
   for (auto& view : views) {
+    name_partitions(view);
     for (const char* id : {"l1.capacity", "l2.near_capacity", "l2.capacity"}) {
       const auto* finding = run.finding(id);
       const bool shown = std::string_view(id) != "l1.capacity" || uses_first_level(view.policy);

@@ -23,7 +23,8 @@ struct Chain {
 };
 
 struct LevelMark {
-  std::string name;  ///< l1, l2, l2.far, dram; empty when it has none
+  std::string name;   ///< l1, l2, l2.far, dram; empty when it has none
+  std::string title;  ///< `L2 near` where there is an `L2 far`
   double cycles = 0;
   double ns = 0;
   double first_bytes = 0;

@@ -5,7 +5,6 @@
 
 #include "report/escape.hpp"
 #include "report/figure_latency.hpp"
-#include "report/quantity.hpp"
 
 namespace gpusonde::report {
 namespace {
@@ -25,7 +24,7 @@ Json plot_json(const LatencyView& view) {
   Json levels = Json::array();
   for (const auto& level : view.levels)
     levels.push_back({{"name", level.name},
-                      {"title", level.name.empty() ? "unnamed level" : clean(level_title(level.name))},
+                      {"title", clean(level.title)},
                       {"cycles", number(level.cycles)},
                       {"ns", number(level.ns)},
                       {"first_bytes", level.first_bytes},

@@ -5,6 +5,7 @@
 #include "report/escape.hpp"
 #include "report/hierarchy_rows.hpp"
 #include "report/page_parts.hpp"
+#include "report/quantity.hpp"
 
 namespace gpusonde::report {
 namespace {
@@ -27,7 +28,7 @@ std::string facts_html(const Run& run) {
   std::string throttled;
   for (const auto& reason : environment.clocks.throttle_reasons) throttled += (throttled.empty() ? "" : ", ") + reason;
   std::string out = "<dl class=\"facts\">\n";
-  fact(out, "device", device.kind == DeviceKind::simulated ? "simulated " + device.name : device.name);
+  fact(out, "device", device_title(device));
   fact(out, "model", device.model_file);
   fact(out, "UUID", device.uuid);
   fact(out, "PCI id", device.pci_bus_id);

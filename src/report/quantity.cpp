@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "core/units.hpp"
+#include "report/escape.hpp"
 
 namespace gpusonde::report {
 
@@ -60,6 +61,10 @@ std::string level_title(std::string_view name) {
       out += short_name && c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
   }
   return out;
+}
+
+std::string device_title(const DeviceInfo& device) {
+  return (device.kind == DeviceKind::simulated ? "simulated " : "") + clean(device.name);
 }
 
 }  // namespace gpusonde::report

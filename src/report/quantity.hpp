@@ -4,6 +4,7 @@
 #include <string>
 #include <string_view>
 
+#include "gpusonde/device.hpp"
 #include "gpusonde/finding.hpp"
 
 namespace gpusonde::report {
@@ -17,5 +18,8 @@ namespace gpusonde::report {
 [[nodiscard]] std::string plain_number(double value);
 /// `l1` → `L1`, `l2.far` → `L2 far`, `dram` → `DRAM`, `tlb.2` → `TLB 2`.
 [[nodiscard]] std::string level_title(std::string_view name);
+
+/// `simulated RTX 4090`: a simulated device is never shown as if it were real.
+[[nodiscard]] std::string device_title(const DeviceInfo& device);
 
 }  // namespace gpusonde::report

@@ -105,8 +105,7 @@ class TextWriter {
   void head() {
     const auto& device = m_run.device;
     const auto& environment = m_run.environment;
-    const bool simulated = device.kind == DeviceKind::simulated;
-    paragraph({(simulated ? "simulated " : "") + device.name,
+    paragraph({device_title(device),
                device.compute_capability_major == 0
                    ? ""
                    : fmt::format("sm_{}{}", device.compute_capability_major, device.compute_capability_minor),

@@ -1,0 +1,104 @@
+#include "target/cuda/chase_plan.hpp"
+
+#include <algorithm>
+
+namespace gpusonde::cuda {
+namespace {
+
+constexpr std::uint64_t k_launch_budget_ns = 350'000'000;
+constexpr std::uint64_t k_parallel_positions_a_thread = std::uint64_t{1} << 16;  // 0.1 to 0.3 s of DRAM loads
+constexpr std::uint64_t k_l1_bound_bytes = std::uint64_t{1} << 20;               // no L1 is this large
+constexpr std::uint64_t k_line_bytes = 128;
+
+// Assumed, on the slow side: L2 at 300 ns, DRAM with every translation missing at 1200 ns.
+std::uint64_t hop_estimate_ns(bool small) { return small ? 300 : 1200; }
+
+std::uint64_t round_up_to_8(std::uint64_t hops) { return (hops + 7) / 8 * 8; }
+
+bool is_small(const ChaseExperiment& e) {
+  const auto& order = e.ring.order;
+  return e.path == LoadPath::shared ||
+         order.node_count <= k_l1_bound_bytes / std::min<std::uint64_t>(order.stride_bytes, k_line_bytes);
+}
+
+class Planner {
+ public:
+  explicit Planner(const ChaseExperiment& e)
+      : m_e(e),
+        m_small(is_small(e)),
+        m_lives_one_launch(
+            m_small && (e.path == LoadPath::global_ca || e.path == LoadPath::global_nc || e.path == LoadPath::shared)),
+        m_most_hops(k_launch_budget_ns / hop_estimate_ns(m_small) / 8 * 8) {}
+
+  std::vector<ChaseLaunch> plan() {
+    warm_up();
+    if (m_e.timing == HopTiming::per_hop) {
+      time(m_e.hops, 0, m_e.repetitions);  // few, and their samples leave in one piece
+    } else if (m_e.hops <= m_most_hops) {
+      const auto batch =
+          static_cast<std::uint32_t>(std::clamp<std::uint64_t>(m_most_hops / m_e.hops, 1, m_e.repetitions));
+      for (std::uint32_t done = 0; done < m_e.repetitions; done += batch)
+        time(m_e.hops, done, std::min(batch, m_e.repetitions - done));
+    } else {
+      for (std::uint32_t repetition = 0; repetition < m_e.repetitions; ++repetition)
+        for (std::uint64_t left = m_e.hops; left > 0; left -= std::min(left, m_most_hops))
+          time(std::min(left, m_most_hops), repetition, 1);
+    }
+    return std::move(m_launches);
+  }
+
+ private:
+  // Leaves the last piece of the warm-up in m_next, to share the first timed launch where it may.
+  void warm_up() {
+    const std::uint64_t visits = m_e.ring.order.node_count * m_e.warmup_laps;
+    if (m_e.warmup == Warmup::serial) {
+      m_next.lead_hops = round_up_to_8(visits);
+      if (m_lives_one_launch) return;
+      for (; m_next.lead_hops > m_most_hops; m_next.lead_hops -= m_most_hops) {
+        m_launches.push_back({.lead_hops = m_most_hops});
+      }
+      flush();
+    } else if (m_e.warmup == Warmup::parallel) {
+      m_next.warm_count = visits;
+      m_next.lead_hops = 8;  // fetches the loop's code
+      if (m_lives_one_launch) return;
+      const std::uint64_t most = k_parallel_positions_a_thread * m_e.split.block_threads;
+      for (; m_next.warm_count > most; m_next.warm_count -= most) {
+        m_launches.push_back({.warm_first = m_next.warm_first, .warm_count = most});
+        m_next.warm_first = (m_next.warm_first + most) % m_e.ring.order.node_count;
+      }
+    }
+  }
+
+  // A serial warm-up and the timing that together exceed a launch are launched apart.
+  void flush() {
+    const std::uint64_t timed = m_e.hops * (m_e.timing == HopTiming::per_hop ? m_e.repetitions : 1);
+    if (m_next.lead_hops + timed <= m_most_hops) return;
+    m_launches.push_back(m_next);
+    m_next = {.lead_hops = 0};
+  }
+
+  void time(std::uint64_t hops, std::uint32_t first, std::uint32_t count) {
+    m_next.hops = hops;
+    m_next.first_repetition = first;
+    m_next.repetitions = count;
+    m_launches.push_back(m_next);
+    m_next = {};
+    if (!m_lives_one_launch) return;
+    if (m_e.warmup == Warmup::serial) m_next.lead_hops = round_up_to_8(m_e.ring.order.node_count);
+    if (m_e.warmup == Warmup::parallel) m_next.warm_count = m_e.ring.order.node_count;
+  }
+
+  const ChaseExperiment& m_e;
+  bool m_small;
+  bool m_lives_one_launch;
+  std::uint64_t m_most_hops;
+  ChaseLaunch m_next;
+  std::vector<ChaseLaunch> m_launches;
+};
+
+}  // namespace
+
+std::vector<ChaseLaunch> plan_chase(const ChaseExperiment& experiment) { return Planner(experiment).plan(); }
+
+}  // namespace gpusonde::cuda

@@ -1,0 +1,169 @@
+#include "target/cuda/cuda_gpu.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "target/cuda/chase_runner.hpp"
+#include "target/cuda/host_facts.hpp"
+#include "target/cuda/kernel_parameters.hpp"
+#include "target/cuda/nvml_state.hpp"
+
+namespace gpusonde::cuda {
+namespace {
+
+constexpr std::uint64_t k_clock_warm_up_ns = 80'000'000;
+constexpr std::chrono::milliseconds k_clocks_stay_up{500};
+constexpr std::uint64_t k_most_spin_ns = 350'000'000;
+constexpr std::uint64_t k_most_loop_iterations = std::uint64_t{1} << 26;  // 0.3 s at 1 GHz and 5 cycles
+constexpr std::size_t k_scratch_limit_bytes = std::size_t{1} << 30;
+constexpr std::size_t k_sink_offset = 0;
+constexpr std::size_t k_results_offset = 64;
+
+}  // namespace
+
+Result<std::unique_ptr<Target>> CudaGpu::open(const DriverTable& driver, const NvmlTable* nvml, int ordinal,
+                                              DeviceInfo info) {
+  if (info.compute_capability_major < 7)
+    return fail(ErrorKind::unsupported,
+                fmt::format("{} has compute capability {}.{}; gpusonde needs 7.0 (Volta) or later", info.name,
+                            info.compute_capability_major, info.compute_capability_minor));
+  Device device = 0;
+  if (const auto result = driver.device_get(&device, ordinal); result != k_success)
+    return tl::unexpected(driver_error(driver, result, fmt::format("cannot open GPU {}", ordinal)));
+  auto context = Context::retain(driver, device);
+  if (!context) return tl::unexpected(context.error());
+  std::size_t free_bytes = 0;
+  std::size_t total_bytes = 0;
+  if (const auto result = driver.mem_get_info(&free_bytes, &total_bytes); result != k_success)
+    return tl::unexpected(driver_error(driver, result, "cannot ask how much memory is free"));
+  return std::unique_ptr<Target>(new CudaGpu(driver, nvml, std::move(info), std::move(*context), free_bytes));
+}
+
+CudaGpu::CudaGpu(const DriverTable& driver, const NvmlTable* nvml, DeviceInfo info, Context context,
+                 std::size_t free_bytes)
+    : m_driver(driver),
+      m_nvml(nvml),
+      m_info(std::move(info)),
+      m_context(std::move(context)),
+      m_launcher(driver),
+      m_buffer(driver),
+      m_scratch(driver) {
+  if (m_nvml != nullptr) {
+    if (const auto found = nvml_device(*m_nvml, m_info.pci_bus_id)) m_nvml_device = *found;
+  }
+  m_capabilities.max_ring_bytes = free_bytes / 10 * 9;
+  m_capabilities.max_shared_ring_bytes = m_info.nominal.shared_per_block_bytes;
+  m_capabilities.unified_storage = true;
+  m_capabilities.sm_choice = true;
+  m_capabilities.paths = {LoadPath::global_ca, LoadPath::global_cg, LoadPath::global_cv, LoadPath::global_nc,
+                          LoadPath::shared};
+}
+
+Environment CudaGpu::environment() {
+  Environment environment;
+  fill_host(environment);
+  int version = 0;
+  if (m_driver.driver_get_version(&version) == k_success)
+    environment.cuda_version = fmt::format("{}.{}", version / 1000, version % 1000 / 10);
+  if (m_nvml_device != nullptr) fill_environment(*m_nvml, m_nvml_device, environment);
+  return environment;
+}
+
+ClockState CudaGpu::clocks() { return m_nvml_device != nullptr ? clock_state(*m_nvml, m_nvml_device) : ClockState{}; }
+
+Result<std::vector<Samples>> CudaGpu::run(std::span<const Experiment> experiments, const RunControl& control) {
+  std::uint64_t ring_end = 0;
+  if (auto r = check_all(experiments, ring_end); !r) return tl::unexpected(r.error());
+  if (auto r = m_context.use(); !r) return tl::unexpected(r.error());
+  DevicePointer buffer = 0;
+  if (ring_end != 0) {
+    const auto memory = m_buffer.at_least(ring_end, m_capabilities.max_ring_bytes);
+    if (!memory) return tl::unexpected(memory.error());
+    buffer = *memory;
+  }
+  if (auto r = warm_clocks(); !r) return tl::unexpected(r.error());
+  const ChaseResources resources{m_driver, m_info, m_launcher, m_scratch, buffer, control.cancel};
+  const auto execute_one = [&](const auto& experiment) -> Result<Samples> {
+    if constexpr (std::is_same_v<std::decay_t<decltype(experiment)>, ChaseExperiment>)
+      return run_chase(experiment, resources).map([](ChaseSamples&& s) { return Samples(std::move(s)); });
+    else
+      return execute(experiment);
+  };
+  std::vector<Samples> samples;
+  samples.reserve(experiments.size());
+  for (const auto& experiment : experiments) {
+    if (control.cancel != nullptr && control.cancel->requested()) return fail(ErrorKind::interrupted, "interrupted");
+    auto sample = std::visit(execute_one, experiment);
+    if (!sample) return tl::unexpected(sample.error());
+    samples.push_back(std::move(*sample));
+    if (control.on_done) control.on_done(samples.size());
+  }
+  m_busy_until = std::chrono::steady_clock::now();
+  return samples;
+}
+
+Result<void> CudaGpu::check_all(std::span<const Experiment> experiments, std::uint64_t& ring_end) const {
+  for (const auto& experiment : experiments) {
+    const auto* chase = std::get_if<ChaseExperiment>(&experiment);
+    if (chase == nullptr) continue;
+    if (auto r = check(*chase, m_capabilities); !r) return r;
+    if (chase->path != LoadPath::shared)
+      ring_end = std::max(ring_end, chase->ring.first_byte + chase->ring.footprint_bytes());
+  }
+  return {};
+}
+
+// An idle GPU runs at a fraction of its clocks and takes some tens of milliseconds to raise them.
+Result<void> CudaGpu::warm_clocks() {
+  if (std::chrono::steady_clock::now() - m_busy_until < k_clocks_stay_up) return {};
+  const auto spun = measure("spin_clock", k_clock_warm_up_ns, 2);
+  if (!spun) return tl::unexpected(spun.error());
+  return {};
+}
+
+Result<Samples> CudaGpu::execute(const TimerExperiment& experiment) {
+  auto cycles = measure("timer", experiment.repetitions, experiment.repetitions);
+  if (!cycles) return tl::unexpected(cycles.error());
+  return TimerSamples{std::move(*cycles)};
+}
+
+Result<Samples> CudaGpu::execute(const LoopOverheadExperiment& experiment) {
+  ElapsedSamples sum{0, 0, experiment.iterations};
+  for (auto left = experiment.iterations; left > 0; left -= std::min(left, k_most_loop_iterations)) {
+    const auto part = measure("loop_overhead", std::min(left, k_most_loop_iterations), 2);
+    if (!part) return tl::unexpected(part.error());
+    sum.cycles += (*part)[0];
+    sum.wall_ns += (*part)[1];
+  }
+  return sum;
+}
+
+Result<Samples> CudaGpu::execute(const ClockExperiment& experiment) {
+  ElapsedSamples sum;
+  for (auto left = experiment.duration_ns; left > 0; left -= std::min(left, k_most_spin_ns)) {
+    const auto part = measure("spin_clock", std::min(left, k_most_spin_ns), 2);
+    if (!part) return tl::unexpected(part.error());
+    sum.cycles += (*part)[0];
+    sum.wall_ns += (*part)[1];
+  }
+  return sum;
+}
+
+Result<std::vector<std::uint64_t>> CudaGpu::measure(const char* kernel, std::uint64_t amount, std::size_t count) {
+  const auto bytes = k_results_offset + 8 * count;
+  const auto scratch = m_scratch.at_least(bytes, k_scratch_limit_bytes);
+  if (!scratch) return tl::unexpected(scratch.error());
+  if (const auto result = m_driver.memset_d8(*scratch, 0, bytes); result != k_success)
+    return tl::unexpected(driver_error(m_driver, result, "cannot clear device memory"));
+  const ClockParameters parameters{*scratch + k_results_offset, *scratch + k_sink_offset, amount};
+  if (auto r = m_launcher.launch(ModuleId::base, kernel, {1, 32, 0}, parameters); !r) return tl::unexpected(r.error());
+  if (auto r = m_launcher.wait(kernel); !r) return tl::unexpected(r.error());
+  std::vector<std::uint64_t> results(count);
+  if (const auto result = m_driver.memcpy_dtoh(results.data(), *scratch + k_results_offset, 8 * count);
+      result != k_success)
+    return tl::unexpected(driver_error(m_driver, result, fmt::format("cannot read the results of kernel {}", kernel)));
+  return results;
+}
+
+}  // namespace gpusonde::cuda

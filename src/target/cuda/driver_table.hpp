@@ -1,0 +1,106 @@
+// The CUDA driver API, as far as it is used, opened at run time. Types and numbers are declared here so
+// that nothing needs CUDA headers. Source: CUDA driver API reference, cuda.h.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "gpusonde/error.hpp"
+
+namespace gpusonde::cuda {
+
+using DriverResult = int;  ///< CUresult
+using Device = int;        ///< CUdevice
+using DevicePointer = std::uint64_t;
+struct ContextTag;
+struct ModuleTag;
+struct FunctionTag;
+struct StreamTag;
+struct LinkTag;
+using ContextHandle = ContextTag*;
+using ModuleHandle = ModuleTag*;
+using FunctionHandle = FunctionTag*;
+using StreamHandle = StreamTag*;
+using LinkHandle = LinkTag*;
+struct DeviceUuid {
+  unsigned char bytes[16];
+};
+
+inline constexpr DriverResult k_success = 0;
+inline constexpr DriverResult k_out_of_memory = 2;
+inline constexpr DriverResult k_no_device = 100;
+inline constexpr DriverResult k_launch_timeout = 702;
+
+/// CUdevice_attribute
+enum class DeviceAttribute : int {
+  max_threads_per_block = 1,
+  clock_rate_khz = 13,
+  sm_count = 16,
+  memory_clock_rate_khz = 36,
+  memory_bus_width_bits = 37,
+  l2_bytes = 38,
+  compute_capability_major = 75,
+  compute_capability_minor = 76,
+  shared_bytes_per_sm = 81,
+  shared_bytes_per_block_optin = 97,
+  reserved_shared_bytes_per_block = 111,
+};
+/// CUfunction_attribute
+enum class FunctionAttribute : int {
+  max_dynamic_shared_bytes = 8,
+  preferred_shared_carveout_percent = 9,
+};
+/// CUjit_option and CUjitInputType
+enum class JitOption : int { error_log = 5, error_log_bytes = 6 };
+inline constexpr int k_jit_input_ptx = 1;
+
+/// One pointer a function, under its name in the driver without `cu`.
+struct DriverTable {
+  DriverResult (*init)(unsigned flags) = nullptr;
+  DriverResult (*driver_get_version)(int* version) = nullptr;
+  DriverResult (*get_error_name)(DriverResult, const char** name) = nullptr;
+  DriverResult (*get_error_string)(DriverResult, const char** text) = nullptr;
+  DriverResult (*device_get_count)(int* count) = nullptr;
+  DriverResult (*device_get)(Device* device, int ordinal) = nullptr;
+  DriverResult (*device_get_name)(char* name, int length, Device) = nullptr;
+  DriverResult (*device_get_attribute)(int* value, DeviceAttribute, Device) = nullptr;
+  DriverResult (*device_get_uuid)(DeviceUuid*, Device) = nullptr;
+  DriverResult (*device_get_pci_bus_id)(char* id, int length, Device) = nullptr;
+  DriverResult (*device_total_mem)(std::size_t* bytes, Device) = nullptr;
+  DriverResult (*primary_ctx_retain)(ContextHandle*, Device) = nullptr;
+  DriverResult (*primary_ctx_release)(Device) = nullptr;
+  DriverResult (*ctx_set_current)(ContextHandle) = nullptr;
+  DriverResult (*ctx_synchronize)() = nullptr;
+  DriverResult (*module_load_data_ex)(ModuleHandle*, const void* image, unsigned option_count, JitOption* options,
+                                      void** values) = nullptr;
+  DriverResult (*module_unload)(ModuleHandle) = nullptr;
+  DriverResult (*module_get_function)(FunctionHandle*, ModuleHandle, const char* name) = nullptr;
+  DriverResult (*func_set_attribute)(FunctionHandle, FunctionAttribute, int value) = nullptr;
+  DriverResult (*occupancy_max_active_blocks)(int* blocks, FunctionHandle, int block_threads,
+                                              std::size_t dynamic_shared_bytes) = nullptr;
+  DriverResult (*mem_get_info)(std::size_t* free_bytes, std::size_t* total_bytes) = nullptr;
+  DriverResult (*mem_alloc)(DevicePointer*, std::size_t bytes) = nullptr;
+  DriverResult (*mem_free)(DevicePointer) = nullptr;
+  DriverResult (*memset_d8)(DevicePointer, unsigned char value, std::size_t count) = nullptr;
+  DriverResult (*memcpy_dtoh)(void* host, DevicePointer, std::size_t bytes) = nullptr;
+  DriverResult (*launch_kernel)(FunctionHandle, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x,
+                                unsigned block_y, unsigned block_z, unsigned dynamic_shared_bytes, StreamHandle,
+                                void** parameters, void** extra) = nullptr;
+  DriverResult (*link_create)(unsigned option_count, JitOption* options, void** values, LinkHandle*) = nullptr;
+  DriverResult (*link_add_data)(LinkHandle, int type, void* data, std::size_t size, const char* name,
+                                unsigned option_count, JitOption* options, void** values) = nullptr;
+  DriverResult (*link_complete)(LinkHandle, void** cubin, std::size_t* size) = nullptr;
+  DriverResult (*link_destroy)(LinkHandle) = nullptr;
+};
+
+/// The table of `libcuda.so.1`, opened and initialised once a process. Errors: no_device: no driver, a
+/// driver older than CUDA 9, no GPU.
+[[nodiscard]] Result<const DriverTable*> load_driver();
+
+/// Calls init and checks the version; part of load_driver, apart for tests.
+[[nodiscard]] Result<void> start_driver(const DriverTable& driver);
+
+/// `doing` failed, in the driver's words: "cannot launch kernel link: CUDA_ERROR_...: text".
+[[nodiscard]] Error driver_error(const DriverTable& driver, DriverResult result, const std::string& doing);
+
+}  // namespace gpusonde::cuda

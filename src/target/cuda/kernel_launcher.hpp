@@ -1,0 +1,47 @@
+// Finds kernels by name, compiles their module when first needed, launches them and words what fails.
+#pragma once
+
+#include <array>
+#include <map>
+#include <optional>
+#include <string>
+
+#include "target/cuda/handles.hpp"
+#include "target/cuda/kernel_modules.hpp"
+
+namespace gpusonde::cuda {
+
+struct LaunchShape {
+  unsigned blocks = 1;
+  unsigned threads = 32;
+  unsigned dynamic_shared_bytes = 0;
+};
+
+class KernelLauncher {
+ public:
+  explicit KernelLauncher(const DriverTable& driver) : m_driver(driver) {}
+
+  [[nodiscard]] Result<FunctionHandle> find(ModuleId module, const std::string& name);
+  /// The shared part asked for, in percent; -1: the driver's choice.
+  [[nodiscard]] Result<void> prefer_carveout(ModuleId module, const std::string& name, int percent);
+  /// Largest number of blocks of this shape that fit an SM.
+  [[nodiscard]] Result<unsigned> resident_blocks(ModuleId module, const std::string& name, const LaunchShape& shape);
+  /// `parameters` is passed by value; it need not outlive the call.
+  template <class Parameters>
+  [[nodiscard]] Result<void> launch(ModuleId module, const std::string& name, const LaunchShape& shape,
+                                    Parameters parameters) {
+    return launch_raw(module, name, shape, &parameters);
+  }
+  /// Waits for all launches; `name` is blamed for what failed.
+  [[nodiscard]] Result<void> wait(const std::string& name);
+
+ private:
+  [[nodiscard]] Result<void> launch_raw(ModuleId module, const std::string& name, const LaunchShape& shape,
+                                        void* parameters);
+
+  const DriverTable& m_driver;
+  std::array<std::optional<Module>, 3> m_modules;
+  std::map<std::string, FunctionHandle> m_functions;
+};
+
+}  // namespace gpusonde::cuda

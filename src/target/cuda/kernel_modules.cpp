@@ -1,0 +1,24 @@
+#include "target/cuda/kernel_modules.hpp"
+
+#include "target/cuda/sha256.hpp"
+
+namespace gpusonde::embedded {
+extern const std::string_view base_ptx;
+extern const std::string_view chase_ptx;
+extern const std::string_view chase_timed_ptx;
+}  // namespace gpusonde::embedded
+
+namespace gpusonde::cuda {
+
+std::array<KernelModule, 3> kernel_modules() {
+  return {KernelModule{"base", embedded::base_ptx}, KernelModule{"chase", embedded::chase_ptx},
+          KernelModule{"chase_timed", embedded::chase_timed_ptx}};
+}
+
+std::string kernel_modules_sha256() {
+  std::string all;
+  for (const auto& module : kernel_modules()) all += module.ptx;
+  return sha256_hex(all);
+}
+
+}  // namespace gpusonde::cuda

@@ -1,0 +1,30 @@
+// A library opened at run time, and one function of it at a time put into a table.
+#pragma once
+
+#include <dlfcn.h>
+
+#include <string>
+
+namespace gpusonde::cuda {
+
+class SharedLibrary {
+ public:
+  explicit SharedLibrary(const char* name) : m_handle(dlopen(name, RTLD_NOW | RTLD_LOCAL)) {}
+  // Never closed: the driver does not take kindly to being unloaded while its threads run.
+
+  [[nodiscard]] bool opened() const noexcept { return m_handle != nullptr; }
+
+  /// Sets `function` to the symbol, and remembers the first that is missing.
+  template <class Function>
+  void get(Function*& function, const char* symbol) {
+    function = reinterpret_cast<Function*>(dlsym(m_handle, symbol));
+    if (function == nullptr && m_missing.empty()) m_missing = symbol;
+  }
+  [[nodiscard]] const std::string& missing() const noexcept { return m_missing; }
+
+ private:
+  void* m_handle;
+  std::string m_missing;
+};
+
+}  // namespace gpusonde::cuda

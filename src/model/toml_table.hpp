@@ -2,10 +2,7 @@
 // file; whether the figures make sense is validation's.
 #pragma once
 
-// Parse errors as values. Set before toml++ is first included.
-#define TOML_EXCEPTIONS 0
 #include <fmt/format.h>
-#include <toml++/toml.h>
 
 #include <array>
 #include <cstdint>
@@ -17,6 +14,7 @@
 #include "model/device_model.hpp"
 #include "model/enum_names.hpp"
 #include "model/nearest_name.hpp"
+#include "model/toml.hpp"
 
 namespace gpusonde {
 

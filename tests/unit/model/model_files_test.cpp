@@ -91,6 +91,20 @@ TEST(ModelFiles, L40sHasThePublishedFigures) {
   EXPECT_NEAR(truth(model, 2490, "dram.latency"), 624, 1);
 }
 
+TEST(ModelFiles, TheSmallestModelOfTheDocumentationIsOne) {
+  std::ifstream file(std::filesystem::path(GPUSONDE_SOURCE_DIR) / "docs" / "models.md");
+  std::stringstream all;
+  all << file.rdbuf();
+  const auto text = all.str();
+  const auto begin = text.find("```toml\nname");
+  ASSERT_NE(begin, std::string::npos);
+  const auto example = text.substr(begin + 8, text.find("```", begin + 8) - begin - 8);
+  const auto model = parse_model(example, "docs/models.md");
+  ASSERT_TRUE(model) << model.error().message;
+  EXPECT_EQ(model->name, "example");
+  EXPECT_EQ(truth(*model, 1000, "dram.latency"), 500);
+}
+
 bool names_its_source(const std::string& comment) {
   return comment.find("source: ") != std::string::npos || comment.find("assumed") != std::string::npos;
 }

@@ -11,6 +11,7 @@
 #include "report/page_parts.hpp"
 #include "report/quantity.hpp"
 #include "report/report.hpp"
+#include "report/svg.hpp"
 #include "survey/run_file.hpp"
 
 namespace gpusonde::embedded {
@@ -70,8 +71,8 @@ std::string html_report(const Run& run) {
       "script-src 'nonce-{}'; base-uri 'none'; form-action 'none'\">\n"
       "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
       "<meta name=\"color-scheme\" content=\"light dark\">\n<meta name=\"referrer\" content=\"no-referrer\">\n"
-      "<link rel=\"icon\" href=\"data:,\">\n<title>{} · gpusonde</title>\n<style>\n{}</style>\n</head>\n<body>\n",
-      mark, xml_escape(title), embedded::report_style);
+      "<link rel=\"icon\" href=\"data:,\">\n<title>{} · gpusonde</title>\n<style>\n{}{}</style>\n</head>\n<body>\n",
+      mark, xml_escape(title), embedded::report_style, svg_style());
   out += fmt::format("<header><h1>{}</h1>\n<p class=\"count\">{}</p>\n</header>\n<main>\n", xml_escape(title),
                      count_line(outcome_count(run)));
   out += "<section id=\"hierarchy\"><h2>Hierarchy</h2>\n<div class=\"scroll\">" + hierarchy_html(run) +

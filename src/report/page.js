@@ -66,8 +66,8 @@
 
     var controls = d3.select(section).insert('div', '.canvas').attr('class', 'controls')
       .attr('role', 'toolbar').attr('aria-label', 'plot controls');
-    function toggle(name, label, get, set) {
-      var button = controls.append('button').attr('type', 'button').attr('data-control', name);
+    function toggle(name, label, get, set, css) {
+      var button = controls.append('button').attr('type', 'button').attr('data-control', name).attr('class', css || null);
       function show() { button.text(label()).attr('aria-pressed', String(get())); }
       button.on('click', function () { set(!get()); show(); draw(); });
       show();
@@ -80,7 +80,7 @@
       function () { return state.ns; }, function (v) { state.ns = v; });
     if (plot.chains.length > 1) plot.chains.forEach(function (chain, series) {
       toggle('chain-' + series, function () { return chain.name + ' chain'; },
-        function () { return !state.hidden[series]; }, function (v) { state.hidden[series] = !v; });
+        function () { return !state.hidden[series]; }, function (v) { state.hidden[series] = !v; }, 'key' + series % 4);
     });
     [['zoom-in', '+', 'zoom in', 1.5], ['zoom-out', '\u2212', 'zoom out', 1 / 1.5]].forEach(function (b) {
       controls.append('button').attr('type', 'button').attr('data-control', b[0]).attr('aria-label', b[2]).text(b[1])
@@ -151,6 +151,8 @@
         var at = order.indexOf(level.name), from = x(level.first_bytes), to = x(level.last_bytes);
         bands.append('rect').attr('class', 'b' + (at < 0 ? 4 : at)).attr('x', from).attr('width', Math.max(to - from, 0))
           .attr('y', M.top).attr('height', H - M.top - M.bottom);
+        if (to - from > 7.2 * level.title.length + 6 && from >= left && to <= right)
+          bands.append('text').attr('class', 'soft strong').attr('text-anchor', 'middle').attr('x', (from + to) / 2).attr('y', M.top + 18).text(level.title);
         bands.append('line').attr('class', 'plateau').attr('x1', from).attr('x2', to)
           .attr('y1', y(level.cycles * k)).attr('y2', y(level.cycles * k));
       });
@@ -167,7 +169,7 @@
         marks.append('line').attr('class', n.css).attr('x1', n.x).attr('x2', n.x).attr('y1', M.top).attr('y2', H - M.bottom);
       });
       notes.forEach(function (n) {
-        var width = 7.2 * n.text.length + 10, back = n.x + width > right;
+        var width = 7.2 * n.text.length + 16, back = n.x + width > right;
         var from = back ? n.x - width : n.x, to = from + width, row = 0;
         while (taken.some(function (t) { return t[0] === row && from < t[2] && t[1] < to; })) ++row;
         taken.push([row, from, to]);

@@ -49,6 +49,8 @@ std::string joined(const std::vector<std::pair<double, double>>& points) {
 
 }  // namespace
 
+std::string_view svg_style() { return k_style; }
+
 Svg::Svg(double width, double height, std::string_view title, std::string_view description) {
   m_out = fmt::format(
       "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"gs\" viewBox=\"0 0 {0:.0f} {1:.0f}\" width=\"{0:.0f}\" "

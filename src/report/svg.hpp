@@ -9,6 +9,9 @@
 
 namespace gpusonde::report {
 
+/// The classes' colours and sizes; every figure carries them, and so does a page that draws its own.
+[[nodiscard]] std::string_view svg_style();
+
 class Svg {
  public:
   Svg(double width, double height, std::string_view title, std::string_view description);

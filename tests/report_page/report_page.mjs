@@ -181,21 +181,21 @@ const tests = {
       .reduce((sum, v, i) => sum + v * [0.2126, 0.7152, 0.0722][i], 0);
     const contrast = (a, b) => (Math.max(luminance(a), luminance(b)) + 0.05) / (Math.min(luminance(a), luminance(b)) + 0.05);
     const grounds = [];
-    for (const colorScheme of ['light', 'dark']) {
-      const { page, close } = await open('partitioned', { colorScheme });
+    for (const [name, colorScheme] of ['partitioned', 'simulated'].flatMap((n) => [[n, 'light'], [n, 'dark']])) {
+      const { page, close } = await open(name, { colorScheme });
       const colours = await page.evaluate(() => {
         const css = (selector, property) => getComputedStyle(document.querySelector(selector))[property];
         return { ground: css('body', 'backgroundColor'), ink: css('body', 'color'), soft: css('.soft', 'color'),
           plot: css('#plot-0 .ground', 'fill'), label: css('#plot-0 .level-name', 'fill'), tick: css('#plot-0 .x-axis text', 'fill'),
-          curve: css('#plot-0 .s0.curve', 'stroke'), index: css('#plot-0 .s1.curve', 'stroke') };
+          curve: css('#plot-0 .s0.curve', 'stroke'), edge: css('#plot-0 .edge', 'stroke') };
       });
       for (const text of ['ink', 'soft']) assert.ok(contrast(colours[text], colours.ground) >= 4.5, `${colorScheme} ${text}`);
       for (const text of ['label', 'tick']) assert.ok(contrast(colours[text], colours.plot) >= 4.5, `${colorScheme} ${text}`);
-      for (const line of ['curve', 'index']) assert.ok(contrast(colours[line], colours.plot) >= 3, `${colorScheme} ${line}`);
+      for (const line of ['curve', 'edge']) assert.ok(contrast(colours[line], colours.plot) >= 3, `${colorScheme} ${line}`);
       grounds.push(luminance(colours.ground));
       await close();
     }
-    assert.ok(grounds[0] > 0.9 && grounds[1] < 0.05, String(grounds));
+    assert.ok([0, 2].every((i) => grounds[i] > 0.9) && [1, 3].every((i) => grounds[i] < 0.05), String(grounds));
   },
 
   async 'no text of a plot touches another or leaves it'() {

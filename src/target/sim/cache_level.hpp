@@ -35,7 +35,6 @@ class CacheLevel {
   [[nodiscard]] std::uint32_t set(const Address& address, std::uint32_t slice) const noexcept {
     return slice * m_sets + below(m_set_function(index_address(address)), m_sets);
   }
-  void prefetch(std::uint32_t set) const noexcept { m_store.prefetch(set); }
 
   /// True if the sector is there; afterwards it is. Precondition: `set` belongs to the address.
   bool access(std::uint32_t set, std::uint64_t virtual_bytes, std::uint64_t physical_bytes) {

@@ -8,6 +8,7 @@
 
 #include "core/random.hpp"
 #include "model/device_model.hpp"
+#include "target/sim/host_memory.hpp"
 #include "target/sim/indexed_store.hpp"
 
 namespace gpusonde::sim {
@@ -48,12 +49,13 @@ class TagStore {
     return false;
   }
 
-  /// Asks the host's cache for a set that is about to be accessed.
-  void prefetch(std::uint32_t set) const noexcept {
-    if (m_indexed) return;
-    const std::uint64_t* entries = &m_entries[std::size_t{set} * m_ways];
-    __builtin_prefetch(entries, 1);
-    if (m_ways > 8) __builtin_prefetch(entries + 8, 1);
+  /// A way of a set in the host's memory, to be prefetched before the set is accessed; null where that would
+  /// not help. (The prefetch itself is the caller's: GCC drops calls of a function that does nothing else.)
+  [[nodiscard]] const std::uint64_t* first_way(std::uint32_t set) const noexcept {
+    return m_indexed ? nullptr : &m_entries[std::size_t{set} * m_ways];
+  }
+  [[nodiscard]] const std::uint64_t* last_way(std::uint32_t set) const noexcept {
+    return m_indexed ? nullptr : &m_entries[std::size_t{set} * m_ways + m_ways - 1];
   }
 
   /// Sets touched since the reset, and those of them that have an empty way.
@@ -91,8 +93,8 @@ class TagStore {
 
   std::uint32_t m_ways;
   Replacement m_policy;
-  std::vector<std::uint64_t> m_entries;  ///< tag + 1 above the part mask; 0: empty
-  std::vector<std::uint64_t> m_meta;     ///< a word a set: fifo's next way, the tree, the bits, the ages
+  HostVector<std::uint64_t> m_entries;  ///< tag + 1 above the part mask; 0: empty
+  std::vector<std::uint64_t> m_meta;    ///< a word a set: fifo's next way, the tree, the bits, the ages
   std::vector<std::uint32_t> m_touched;
   std::unique_ptr<IndexedStore> m_indexed;
   Random m_random{0};

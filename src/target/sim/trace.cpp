@@ -38,7 +38,8 @@ void Trace::fill(std::uint64_t position, std::size_t count) {
       const Address address{m_virtual[i], m_physical[i]};
       const std::uint32_t slice = cache.slice(address);
       const std::uint32_t set = cache.set(address, slice);
-      cache.prefetch(set);
+      __builtin_prefetch(cache.store().first_way(set));
+      __builtin_prefetch(cache.store().last_way(set));
       m_slices[level][i] = static_cast<std::uint16_t>(slice);
       m_sets[level][i] = set;
     }

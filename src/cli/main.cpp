@@ -26,7 +26,6 @@ void install_signals(CancelToken& cancel) {
   action.sa_handler = on_signal;
   sigaction(SIGINT, &action, nullptr);
   sigaction(SIGTERM, &action, nullptr);
-  std::signal(SIGPIPE, SIG_IGN);
 }
 
 void add_global_options(CLI::App& app, CommandContext& context) {
@@ -44,12 +43,15 @@ void add_global_options(CLI::App& app, CommandContext& context) {
       ->check(CLI::PositiveNumber);
   app.add_flag("-q,--quiet", global.quiet, "No progress, no warnings");
   app.add_flag("-v,--verbose", global.verbosity, "More on stderr");
-  app.add_option("--color", global.color, "auto, always or never")
-      ->transform(
-          CLI::CheckedTransformer(std::vector<std::pair<std::string, ColorChoice>>{{"auto", ColorChoice::automatic},
-                                                                                   {"always", ColorChoice::always},
-                                                                                   {"never", ColorChoice::never}})
-              .description(""));
+  app.add_option_function<std::string>(
+         "--color",
+         [&global](const std::string& choice) {
+           global.color = choice == "always"  ? ColorChoice::always
+                          : choice == "never" ? ColorChoice::never
+                                              : ColorChoice::automatic;
+         },
+         "auto, always or never")
+      ->check(CLI::IsMember({"auto", "always", "never"}).description(""));
   app.set_version_flag("-V,--version", fmt::format("gpusonde {} ({})", GPUSONDE_VERSION, GPUSONDE_COMMIT));
 }
 
@@ -75,7 +77,16 @@ std::string one_line(std::string text) {
   return text;
 }
 
+// CLI11 says only that a command is required, also when one was given that does not exist.
+std::string parse_message(const CLI::App& app, const CLI::ParseError& error) {
+  const auto rest = app.remaining();
+  if (app.get_subcommands().empty() && !rest.empty() && !rest.front().starts_with("-"))
+    return fmt::format("no command '{}'; 'gpusonde --help' lists them", rest.front());
+  return one_line(error.what()) + "; see 'gpusonde --help'";
+}
+
 int run(int argc, char** argv) {
+  std::signal(SIGPIPE, SIG_IGN);  // a closed pipe is an error of write()
   CommandContext context;
   CLI::App app{"Works out a GPU's memory hierarchy from timing alone.", "gpusonde"};
   for (int i = 0; i < argc; ++i)
@@ -90,7 +101,7 @@ int run(int argc, char** argv) {
   } catch (const CLI::Success& success) {
     return app.exit(success);
   } catch (const CLI::ParseError& error) {
-    return report_error({ErrorKind::usage, one_line(error.what()) + "; see 'gpusonde --help'"});
+    return report_error({ErrorKind::usage, parse_message(app, error)});
   }
   if (context.global.json && context.global.csv)
     return report_error({ErrorKind::usage, "--json and --csv exclude each other; choose one"});

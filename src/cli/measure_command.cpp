@@ -8,7 +8,9 @@
 
 #include "core/units.hpp"
 #include "device_choice.hpp"
+#include "probe/latency_plan.hpp"
 #include "probe/options_text.hpp"
+#include "probe/size_presets.hpp"
 #include "progress_line.hpp"
 #include "report/report.hpp"
 #include "survey/run_file.hpp"
@@ -37,6 +39,19 @@ SurveyRequest survey_request(CommandContext& context, const MeasureRequest& requ
   survey.progress = [&progress](const Progress& now) { progress.show(now); };
   if (!folder.empty()) survey.save = [folder](const Run& run) { return save_run(run, folder / "run.json"); };
   return survey;
+}
+
+// What no measurement of this device could satisfy is refused before the first one.
+Result<void> check_request(const MeasureRequest& request, const Target& target) {
+  const auto& latency = request.probe.latency;
+  const auto& capabilities = target.capabilities();
+  const auto sizes = sweep_sizes(latency, capabilities.max_ring_bytes, target.device().nominal.l2_bytes);
+  if (!sizes) return tl::unexpected(sizes.error());
+  for (const auto path : latency.policies)
+    for (const auto chain : latency.chains)
+      if (auto possible = check(sweep_point(sizes->back(), path, chain, request.probe), capabilities); !possible)
+        return possible;
+  return {};
 }
 
 std::string shown(const CommandContext& context, const MeasureRequest& request, const Run& run) {
@@ -77,6 +92,7 @@ int measure(CommandContext& context, const MeasureRequest& request) {
       if (auto prepared = prepare_output_folder(folder); !prepared) return report_error(prepared.error());
     auto device = open_device(label, context.global.seed, context.global.sim_sm_clock_mhz);
     if (!device) return report_error(device.error());
+    if (auto possible = check_request(request, *device->target); !possible) return report_error(possible.error());
     ProgressLine progress(context.global);
     auto result = run_survey(*device->target, survey_request(context, request, *device, folder, progress));
     progress.clear();
@@ -135,8 +151,8 @@ Result<LatencyOptions> latency_options(const LatencyTexts& texts, bool quick) {
   if (!low) return tl::unexpected(low.error());
   const auto high = bound("--max", texts.max);
   if (!high) return tl::unexpected(high.error());
-  if (texts.hops < 8 || texts.hops > (1ULL << 30))
-    return fail(ErrorKind::usage, fmt::format("--hops {}: give 8 to {}", texts.hops, 1ULL << 30));
+  if (texts.hops < 8 || texts.hops > (1ULL << 30) || texts.hops % 8 != 0)
+    return fail(ErrorKind::usage, fmt::format("--hops {}: give a multiple of 8, 8 to {}", texts.hops, 1ULL << 30));
   options.preset = *preset;
   options.policies = *policies;
   options.chains = *chains;

@@ -78,7 +78,9 @@ class Models(CommandTest):
         self.refuse_model("ways =", "wyas = 4", says=("wyas", "ways"))
 
     def test_broken_toml(self):
-        self.refuse_model("ways =", "ways = [4")
+        path, line = self.model_with("ways =", "ways = [4")
+        message = self.refuse("latency", "-d", f"sim:{path}", code=2)
+        self.assertRegex(message, rf"changed\.toml:({line}|{line + 1}):[0-9]+: ")  # an array may go on in the next line
 
     def test_not_utf8(self):
         path = self.folder / "binary.toml"

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <memory>
+#include <set>
 
 #include "device_choice.hpp"
 #include "measure_command.hpp"
@@ -81,6 +82,8 @@ int run_domains(CommandContext& context, const DomainRequest& request) {
   const auto& global = context.global;
   if (request.files.empty() == request.clocks_mhz.empty())
     return report_error({ErrorKind::usage, "give runs made at several clocks, or --sm-clocks with a simulated device"});
+  if (std::set<double>(request.clocks_mhz.begin(), request.clocks_mhz.end()).size() == 1)
+    return report_error({ErrorKind::usage, "one SM clock does not tell the domains apart; give two or more"});
   if (!global.output_folder.empty())
     if (auto prepared = prepare_output_folder(global.output_folder); !prepared) return report_error(prepared.error());
   auto runs = request.files.empty() ? simulated_runs(context, request) : stored_runs(request.files);

@@ -93,12 +93,12 @@ class Domains(CommandTest):
     def test_rtx5080_clock_split(self):
         """The document's table: L1 43; L2 302 and 366; memory 520 and 922 cycles at 997 and 2932 MHz."""
         run = self.document("domains", "-d", "sim:rtx5080", "--sm-clocks", "997,2932", "--chain", "index")
-        for level, low, high in (("l2", 302, 366), ("dram", 520, 922)):
+        for level, low, high in (("l2_index", 302, 366), ("dram_index", 520, 922)):
             fixed_ns = (high - low) / (2.932 - 0.997)
             sm_cycles = low - fixed_ns * 0.997
             self.assertAlmostEqual(finding(run, f"domain.{level}.fixed_ns")["value"], fixed_ns, delta=0.03 * fixed_ns)
             self.assertAlmostEqual(finding(run, f"domain.{level}.sm_cycles")["value"], sm_cycles, delta=0.03 * sm_cycles)
-        self.assertAlmostEqual(finding(run, "domain.l1.sm_cycles")["value"], 43, delta=1)
+        self.assertAlmostEqual(finding(run, "domain.l1_index.sm_cycles")["value"], 43, delta=1)
 
     def test_one_clock_is_not_enough(self):
         self.refuse("domains", "-d", "sim:rtx5080", "--sm-clocks", "997", says="clock")

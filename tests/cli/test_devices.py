@@ -18,8 +18,8 @@ class Devices(CommandTest):
             self.skipTest("there is an NVIDIA device here")
         self.refuse("devices", "--json", code=3, says="driver")
         self.refuse("latency", "-d", "all", code=3, says="driver")
-        self.refuse("clocks", "status", code=3, says="driver")
-        self.refuse("clocks", "lock", "--sm", "1500", code=3, says="driver")
+        self.refuse("clocks", "status", "-d", "0", code=3, says="driver")
+        self.refuse("clocks", "lock", "-d", "0", "--sm", "1500", code=3, says="driver")
 
     def test_without_a_driver_the_simulated_card_is_named(self):
         if self.has_nvidia_device():

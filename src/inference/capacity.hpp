@@ -35,13 +35,15 @@ struct LapMisses {
                                                const std::function<Result<bool>(std::uint64_t)>& resident);
 
 /// Capacity from the shape of a soft transition between plateaus `low` and `high`: miss fraction
-/// f(size) = (latency - low) / (high - low), fitted by (a) the lap-miss curve of hashed w-way LRU-like
-/// sets filled unevenly (capacity, spread) and (b) random replacement, 1 - f = exp(-f * size / C).
-/// The better-fitting family is named in `shape`; when they fit equally but disagree on the capacity by
-/// more than the interval, or neither fits, inconclusive. `interval` covers the capacity.
+/// f(size) = (latency - low) / (high - low), laid over the lap-miss curves of hashed w-way sets filled
+/// evenly or by chance, under LRU-like (LRU, FIFO, tree-PLRU, SRRIP), NRU and random replacement. Whatever
+/// fits within the noise has a say in the interval, since a curve alone does not tell few ways filled evenly
+/// from many filled by chance. Inconclusive when no shape fits, when the rise goes in steps (frames that fill
+/// whole groups of sets), or when the interval would be wider than 45 %. Pass some of both plateaus too; sizes
+/// measured in different buffers or at different offsets narrow what the places of the frames leave open.
 struct TransitionFit {
   Estimate capacity_bytes;
-  std::string shape;    ///< "lru-like" or "random"; empty when inconclusive
+  std::string shape;    ///< "lru-like", "random", or "either"; empty when inconclusive
   double residual = 0;  ///< root mean square of the miss fraction's misfit
 };
 [[nodiscard]] TransitionFit fit_transition(std::span<const CurvePoint> points, double low_latency, double high_latency);

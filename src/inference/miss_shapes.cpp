@@ -7,8 +7,8 @@
 namespace gpusonde {
 namespace {
 
-constexpr std::array<std::uint32_t, 13> k_ways{2, 3, 4, 5, 6, 8, 10, 12, 16, 20, 24, 32, 48};
-constexpr std::array k_evenness{0.0, 0.15, 0.3, 0.45, 0.6, 0.75, 0.9, 1.0};
+constexpr std::array<std::uint32_t, 10> k_ways{2, 3, 4, 6, 8, 12, 16, 24, 32, 48};
+constexpr std::array k_evenness{0.0, 0.2, 0.4, 0.6, 0.8, 1.0};
 constexpr std::array k_policies{SetPolicy::lru_like, SetPolicy::nru, SetPolicy::random};
 constexpr double k_negligible = 1e-12;
 constexpr double k_far_beyond = 6;  // times the ways: past it a set's misses no longer change much

@@ -23,8 +23,9 @@ bool is_small(const ChaseExperiment& e) {
 
 class Planner {
  public:
-  explicit Planner(const ChaseExperiment& e)
+  Planner(const ChaseExperiment& e, std::uint64_t resident_bound_nodes)
       : m_e(e),
+        m_resident_bound_nodes(resident_bound_nodes),
         m_small(is_small(e)),
         m_lives_one_launch(
             m_small && (e.path == LoadPath::global_ca || e.path == LoadPath::global_nc || e.path == LoadPath::shared)),
@@ -59,8 +60,14 @@ class Planner {
       }
       flush();
     } else if (m_e.warmup == Warmup::parallel) {
+      const std::uint64_t nodes = m_e.ring.order.node_count;
       m_next.warm_count = visits;
-      m_next.lead_hops = 8;  // fetches the loop's code
+      if (m_resident_bound_nodes != 0 && nodes / 2 > m_resident_bound_nodes &&
+          m_e.start_back <= m_resident_bound_nodes) {
+        m_next.warm_count = m_resident_bound_nodes;
+        m_next.warm_first = nodes - m_resident_bound_nodes;
+      }
+      m_next.lead_hops = k_lead_hops;  // fetches the loop's code
       if (m_lives_one_launch) return;
       const std::uint64_t most = k_parallel_positions_a_thread * m_e.split.block_threads;
       for (; m_next.warm_count > most; m_next.warm_count -= most) {
@@ -90,6 +97,7 @@ class Planner {
   }
 
   const ChaseExperiment& m_e;
+  std::uint64_t m_resident_bound_nodes;
   bool m_small;
   bool m_lives_one_launch;
   std::uint64_t m_most_hops;
@@ -99,6 +107,8 @@ class Planner {
 
 }  // namespace
 
-std::vector<ChaseLaunch> plan_chase(const ChaseExperiment& experiment) { return Planner(experiment).plan(); }
+std::vector<ChaseLaunch> plan_chase(const ChaseExperiment& experiment, std::uint64_t resident_bound_nodes) {
+  return Planner(experiment, resident_bound_nodes).plan();
+}
 
 }  // namespace gpusonde::cuda

@@ -24,7 +24,13 @@ struct ChaseLaunch {
 
 /// What L1 (or shared memory) holds does not outlive a launch, so a ring that could fit there is warmed
 /// in the launch that times it, and warmed again by one lap in each further one. What L2 holds stays.
-[[nodiscard]] std::vector<ChaseLaunch> plan_chase(const ChaseExperiment& experiment);
+/// `resident_bound_nodes`: so many nodes of 128 bytes can be resident at most (0: not known). A parallel
+/// warm-up of a far larger ring replays only the end of the lap that can still be resident.
+[[nodiscard]] std::vector<ChaseLaunch> plan_chase(const ChaseExperiment& experiment,
+                                                  std::uint64_t resident_bound_nodes = 0);
+
+/// Untimed hops before a timed chase that was warmed in parallel.
+inline constexpr std::uint64_t k_lead_hops = 8;
 
 /// Ring positions linked by one launch of kernel `link`.
 inline constexpr std::uint64_t k_positions_a_link_launch = std::uint64_t{1} << 27;

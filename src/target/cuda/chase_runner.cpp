@@ -15,7 +15,8 @@ namespace {
 
 constexpr unsigned k_link_threads = 256;
 constexpr std::uint64_t k_most_link_blocks = 8192;
-constexpr std::size_t k_results_offset = 64;  // behind the ChaseState in the scratch memory
+constexpr std::uint64_t k_always_linked_nodes = 1 << 14;  // 2 MiB of lines: may be warmed again launch by launch
+constexpr std::size_t k_results_offset = 64;              // behind the ChaseState in the scratch memory
 constexpr std::size_t k_scratch_limit_bytes = std::size_t{1} << 30;
 
 struct RepetitionResult {
@@ -39,10 +40,10 @@ class ChaseRun {
     if (auto r = prepare(); !r) return tl::unexpected(r.error());
     if (auto r = link(); !r) return tl::unexpected(r.error());
     m_samples.hops = m_e.hops;
-    m_start = m_e.ring.first_byte + m_order.offset(0);
+    m_start = m_e.ring.first_byte + m_order.offset(start_position());
     m_sm = m_e.sm.value_or(k_any_sm);
     bool first = true;
-    for (const auto& launch : plan_chase(m_e)) {
+    for (const auto& launch : plan_chase(m_e, resident_bound_nodes())) {
       if (m_r.cancel != nullptr && m_r.cancel->requested()) return fail(ErrorKind::interrupted, "interrupted");
       if (!first) {
         if (auto r = clear(sizeof(ChaseState)); !r) return tl::unexpected(r.error());
@@ -106,14 +107,33 @@ class ChaseRun {
     return {};
   }
 
+  [[nodiscard]] std::uint64_t start_position() const {
+    const std::uint64_t nodes = m_e.ring.order.node_count;
+    return (nodes - m_e.start_back) % nodes;
+  }
+
+  // Lines that can still be resident at the end of a lap: four times what the L2 is said to hold. 0: not known.
+  [[nodiscard]] std::uint64_t resident_bound_nodes() const { return 4 * m_r.device.nominal.l2_bytes / 128; }
+
+  // A serial walk needs the whole ring; after a parallel warm-up only the positions that are walked are read
+  // as links.
   Result<void> link() {
     if (m_in_shared) return {};  // the chase links it itself
     const std::uint64_t nodes = m_e.ring.order.node_count;
-    for (std::uint64_t first = 0; first < nodes; first += k_positions_a_link_launch) {
-      const auto count = std::min(k_positions_a_link_launch, nodes - first);
+    const std::uint64_t walked = m_e.hops * m_e.repetitions + k_lead_hops;
+    if (m_e.warmup == Warmup::serial || nodes <= k_always_linked_nodes || walked >= nodes) return link(0, nodes);
+    const std::uint64_t first = start_position();
+    const std::uint64_t before_end = std::min(walked, nodes - first);
+    if (auto r = link(first, before_end); !r || before_end == walked) return r;
+    return link(0, walked - before_end);
+  }
+
+  Result<void> link(std::uint64_t from, std::uint64_t total) {
+    for (std::uint64_t done = 0; done < total; done += k_positions_a_link_launch) {
+      const auto count = std::min(k_positions_a_link_launch, total - done);
       const auto blocks = std::min((count + k_link_threads - 1) / k_link_threads, k_most_link_blocks);
       const LinkParameters parameters{
-          m_order, m_r.buffer, m_e.ring.first_byte, first, count, m_e.chain == ChainKind::index ? 1U : 0U, 0};
+          m_order, m_r.buffer, m_e.ring.first_byte, from + done, count, m_e.chain == ChainKind::index ? 1U : 0U, 0};
       if (auto r = m_r.launcher.launch(ModuleId::base, "link", {static_cast<unsigned>(blocks), k_link_threads, 0},
                                        parameters);
           !r)

@@ -61,9 +61,17 @@ Error refused(const NvmlTable& nvml, NvmlResult result, const std::string& doing
           fmt::format("this GPU's driver refuses to {} ({})", doing, nvml_text(nvml, result))};
 }
 
-// A step of a change: done, or with dry_run only said. Returns NVML's answer.
-NvmlResult step(ClockChange& change, bool dry_run, const std::string& what, NvmlResult result) {
-  if (result == k_nvml_success) change.steps.push_back(fmt::format("{}{}", dry_run ? "would " : "did ", what));
+// One thing done to one clock: `lock` or `unlock`, and to what.
+struct Step {
+  std::string verb;
+  std::string rest;
+  [[nodiscard]] std::string to_do() const { return verb + " " + rest; }
+};
+
+// Notes a step that was done, or with dry_run would be. Returns NVML's answer.
+NvmlResult note(ClockChange& change, bool dry_run, const Step& step, NvmlResult result) {
+  if (result == k_nvml_success)
+    change.steps.push_back(dry_run ? "would " + step.to_do() : fmt::format("{}ed {}", step.verb, step.rest));
   return result;
 }
 
@@ -82,19 +90,19 @@ Result<ClockChange> lock_clocks(const NvmlTable& nvml, NvmlDevice device, const 
     return fail(ErrorKind::unsupported, "this NVIDIA driver cannot lock clocks; install one of 418 or later");
 
   ClockChange change;
-  const auto lock_sm = fmt::format("lock the SM clock to {} MHz", sm_mhz);
+  const Step lock_sm{"lock", fmt::format("the SM clock to {} MHz", sm_mhz)};
   if (const auto result =
-          step(change, dry_run, lock_sm, dry_run ? k_nvml_success : nvml.lock_gpu_clocks(device, sm_mhz, sm_mhz));
+          note(change, dry_run, lock_sm, dry_run ? k_nvml_success : nvml.lock_gpu_clocks(device, sm_mhz, sm_mhz));
       result != k_nvml_success)
-    return tl::unexpected(refused(nvml, result, lock_sm));
+    return tl::unexpected(refused(nvml, result, lock_sm.to_do()));
   if (memory_mhz == 0) return change;
-  const auto lock_memory = fmt::format("lock the memory clock to {} MHz", memory_mhz);
+  const Step lock_memory{"lock", fmt::format("the memory clock to {} MHz", memory_mhz)};
   NvmlResult result = k_nvml_not_supported;
   if (nvml.lock_memory_clocks != nullptr)
     result = dry_run ? k_nvml_success : nvml.lock_memory_clocks(device, memory_mhz, memory_mhz);
-  if (step(change, dry_run, lock_memory, result) != k_nvml_success)
-    change.warnings.push_back(
-        fmt::format("the driver refuses to {} ({}); the SM clock stays locked", lock_memory, nvml_text(nvml, result)));
+  if (note(change, dry_run, lock_memory, result) != k_nvml_success)
+    change.warnings.push_back(fmt::format("the driver refuses to {} ({}); the SM clock stays locked",
+                                          lock_memory.to_do(), nvml_text(nvml, result)));
   return change;
 }
 
@@ -103,15 +111,16 @@ Result<ClockChange> unlock_clocks(const NvmlTable& nvml, NvmlDevice device, bool
   if (nvml.reset_gpu_clocks == nullptr)
     return fail(ErrorKind::unsupported, "this NVIDIA driver cannot lock clocks; install one of 418 or later");
   ClockChange change;
-  const std::string unlock_sm = "unlock the SM clock";
-  if (const auto result = step(change, dry_run, unlock_sm, dry_run ? k_nvml_success : nvml.reset_gpu_clocks(device));
+  const Step unlock_sm{"unlock", "the SM clock"};
+  if (const auto result = note(change, dry_run, unlock_sm, dry_run ? k_nvml_success : nvml.reset_gpu_clocks(device));
       result != k_nvml_success)
-    return tl::unexpected(refused(nvml, result, unlock_sm));
-  const std::string unlock_memory = "unlock the memory clock";
+    return tl::unexpected(refused(nvml, result, unlock_sm.to_do()));
+  const Step unlock_memory{"unlock", "the memory clock"};
   NvmlResult result = k_nvml_not_supported;
   if (nvml.reset_memory_clocks != nullptr) result = dry_run ? k_nvml_success : nvml.reset_memory_clocks(device);
-  if (step(change, dry_run, unlock_memory, result) != k_nvml_success)
-    change.warnings.push_back(fmt::format("the driver refuses to {} ({})", unlock_memory, nvml_text(nvml, result)));
+  if (note(change, dry_run, unlock_memory, result) != k_nvml_success)
+    change.warnings.push_back(
+        fmt::format("the driver refuses to {} ({})", unlock_memory.to_do(), nvml_text(nvml, result)));
   return change;
 }
 

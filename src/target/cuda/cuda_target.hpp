@@ -19,7 +19,7 @@ namespace gpusonde {
 /// By index (`0`), UUID (`GPU-...`, a unique prefix is enough) or PCI id. Errors: no_device.
 [[nodiscard]] Result<std::unique_ptr<Target>> open_cuda_target(const std::string& device);
 
-/// One kernel of the embedded modules, and what was found in its machine code.
+/// One fact about a kernel's machine code, and what was found.
 struct SassCheck {
   std::string what;  ///< e.g. `load is LDG.E.64.STRONG.GPU`
   bool passed = false;
@@ -31,15 +31,21 @@ struct KernelCode {
   std::string sass;  ///< empty without a disassembler
   std::vector<SassCheck> checks;
 };
-struct SassReport {
-  std::string architecture;  ///< `sm_90`
-  std::string disassembler;  ///< path, empty when there is none
-  std::string module_ptx;
+/// One embedded module: a file of kernels.
+struct ModuleCode {
+  std::string name;
+  std::string ptx;
   std::vector<std::uint8_t> cubin;  ///< what the driver made of the PTX; empty without a device
+};
+struct SassReport {
+  std::string architecture;  ///< of the device, `sm_90`; empty without one
+  std::string disassembler;  ///< path, empty when there is none
+  std::vector<ModuleCode> modules;
   std::vector<KernelCode> kernels;
 };
 /// PTX always; the cubin with a device; SASS and its checks with a disassembler on PATH.
 /// `kernel`: only kernels whose name contains it; empty: all. `device` empty: no device, PTX only.
+/// Errors: usage (no such kernel), no_device, unsupported (the driver cannot compile the PTX).
 [[nodiscard]] Result<SassReport> inspect_kernels(const std::optional<std::string>& device, const std::string& kernel);
 
 /// Architectures the disassembler and the embedded PTX know, for `sass --info`.

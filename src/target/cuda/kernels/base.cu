@@ -36,7 +36,8 @@ GPUSONDE_KERNEL timer(const ClockParameters p) {
 // costs apart from its loads. Run twice, the second run kept.
 GPUSONDE_KERNEL loop_overhead(const ClockParameters p) {
   if (thread_index() != 0) return;
-  u32 x = 1;
+  // Not the same for all lanes as far as the compiler can tell, or the loop would run on the uniform datapath.
+  u32 x = static_cast<u32>(kept_in_register(1));
 #pragma unroll 1
   for (int run = 0; run < 2; ++run) {
     const u64 ns_before = global_timer_ns();

@@ -66,6 +66,9 @@ struct ChaseExperiment {
   ChainKind chain = ChainKind::pointer;
   Warmup warmup = Warmup::serial;
   std::uint32_t warmup_laps = 1;
+  /// The timed chase begins so many positions before the lap's end, at lines touched that long ago; 0: at
+  /// the lap's beginning, as the chase goes on. At most the ring's nodes; needs a parallel warm-up.
+  std::uint64_t start_back = 0;
   std::uint64_t hops = 4096;  ///< per repetition; a multiple of 8. per_hop: at most 8192
   std::uint32_t repetitions = 3;
   HopTiming timing = HopTiming::aggregate;

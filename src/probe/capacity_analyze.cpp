@@ -1,4 +1,4 @@
-// Capacities from residency answers and from the shape of soft edges.
+// Capacities from residency answers and from recency curves.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -6,10 +6,9 @@
 #include <map>
 
 #include "core/units.hpp"
-#include "inference/capacity.hpp"
+#include "inference/recency.hpp"
 #include "probe/capacity_probe.hpp"
 #include "probe/findings.hpp"
-#include "probe/hierarchy.hpp"
 
 namespace gpusonde {
 namespace {
@@ -102,71 +101,60 @@ void add_l1(const AnalysisInput& input, Analysis& analysis) {
   analysis.derived.emplace_back("derived.l1.capacity", std::move(out));
 }
 
-// Points of the edge between two levels: from the sweep and from the finer sampling, with some of the
-// plateaus on both sides.
-std::vector<CurvePoint> edge_points(const AnalysisInput& input, const Hierarchy& hierarchy, const Level& lower,
-                                    const Level& upper) {
-  std::map<double, CurvePoint> points;
-  const auto add = [&](const std::vector<CurvePoint>& curve) {
-    for (const auto& point : curve)
-      if (point.size_bytes >= lower.last_bytes * 0.7 && point.size_bytes <= upper.first_bytes * 1.3)
-        points[point.size_bytes] = point;
-  };
-  add(hierarchy.curve);
-  if (const auto* fine = input.measurements.find("capacity.refine")) add(read_curve(*fine, hierarchy.key));
-  std::vector<CurvePoint> sorted;
-  for (const auto& [bytes, point] : points) sorted.push_back(point);
-  return sorted;
+// Recency points of some zones, ascending; where the hits end and the misses begin.
+struct RecencyCurve {
+  std::vector<RecencyPoint> points;
+  double hit_bytes = 0;
+  double miss_bytes = 0;
+};
+
+RecencyCurve recency_curve(const Table& table, std::initializer_list<std::string_view> zones, std::string_view hits,
+                           std::string_view misses) {
+  RecencyCurve curve;
+  curve.miss_bytes = std::numeric_limits<double>::infinity();
+  const auto* zone = table.column<std::string>("zone");
+  const auto* back = table.column<std::uint64_t>("bytes_back");
+  const auto* cycles = table.column<double>("latency_cycles");
+  const auto* hops = table.column<std::uint64_t>("hops");
+  if (!zone || !back || !cycles || !hops) return curve;
+  for (std::size_t row = 0; row < table.rows(); ++row) {
+    if (std::find(zones.begin(), zones.end(), (*zone)[row]) == zones.end()) continue;
+    const auto bytes = static_cast<double>((*back)[row]);
+    curve.points.push_back({bytes, (*cycles)[row], static_cast<double>((*hops)[row])});
+    if ((*zone)[row] == hits) curve.hit_bytes = std::max(curve.hit_bytes, bytes);
+    if ((*zone)[row] == misses) curve.miss_bytes = std::min(curve.miss_bytes, bytes);
+  }
+  std::sort(curve.points.begin(), curve.points.end(),
+            [](const RecencyPoint& x, const RecencyPoint& y) { return x.bytes_back < y.bytes_back; });
+  return curve;
+}
+
+Finding recency_finding(const char* id, const RecencyCurve& curve) {
+  const auto estimate = resident_bytes(curve.points, curve.hit_bytes, curve.miss_bytes);
+  return make_finding(id, "bytes", estimate, "#/measurements/capacity.recency",
+                      {{"points", static_cast<double>(curve.points.size())}});
 }
 
 void add_behind_l1(const AnalysisInput& input, Analysis& analysis) {
-  const auto all = infer_hierarchies(input.measurements, input.device);
-  const auto* view = deep_view(all, "pointer");
-  if (view == nullptr) view = deep_view(all, "index");
-  const auto l2 = view == nullptr ? 0 : view->index_of("l2");
-  if (view == nullptr || l2 + 1 >= view->levels.size()) {
-    const std::string reason =
-        view == nullptr ? "no curve was measured" : "no L2 level with a level behind it was found";
-    analysis.findings.push_back(not_ok("l2.capacity", "bytes", Outcome::inconclusive, reason));
-    analysis.findings.push_back(not_ok("l2.near_capacity", "bytes", Outcome::inconclusive, reason));
+  const auto* table = input.measurements.find("capacity.recency");
+  const auto* zone = table == nullptr ? nullptr : table->column<std::string>("zone");
+  if (zone == nullptr) {
+    for (const auto* id : {"l2.capacity", "l2.near_capacity"})
+      analysis.findings.push_back(
+          not_ok(id, "bytes", Outcome::inconclusive, "no cache level with memory behind it was found"));
     return;
   }
-  Table& out = analysis.derived.emplace_back("derived.latency.transitions", Table{}).second;
-  const auto fit = [&](std::size_t lower) {
-    const auto& a = view->levels[lower];
-    const auto& b = view->levels[lower + 1];
-    const auto points = edge_points(input, *view, a, b);
-    auto result = fit_transition(points, a.last_cycles, b.plateau.latency);
-    const double nan = std::numeric_limits<double>::quiet_NaN();
-    const bool ok = result.capacity_bytes.ok();
-    out.make<std::string>("policy").push_back(view->key.policy);
-    out.make<std::string>("chain").push_back(view->key.chain);
-    out.make<std::uint64_t>("first_bytes").push_back(static_cast<std::uint64_t>(a.last_bytes));
-    out.make<std::uint64_t>("last_bytes").push_back(static_cast<std::uint64_t>(b.first_bytes));
-    out.make<double>("capacity_bytes").push_back(ok ? result.capacity_bytes.value : nan);
-    out.make<double>("low_bytes").push_back(ok ? result.capacity_bytes.interval.low : nan);
-    out.make<double>("high_bytes").push_back(ok ? result.capacity_bytes.interval.high : nan);
-    out.make<std::string>("shape").push_back(result.shape);
-    out.make<std::string>("note").push_back(result.capacity_bytes.reason);
-    return result;
-  };
-  const auto add = [&](const char* id, const TransitionFit& fitted) {
-    analysis.findings.push_back(make_finding(id, "bytes", fitted.capacity_bytes,
-                                             "#/measurements/derived.latency.transitions",
-                                             {{"shape", fitted.shape}, {"residual", fitted.residual}}));
-  };
-  const auto last = view->index_of("dram");
-  const bool two = view->index_of("l2.far") < view->levels.size();
-  if (two)
-    add("l2.near_capacity", fit(l2));
-  else
+  if (std::find(zone->begin(), zone->end(), "second_edge") == zone->end()) {
+    analysis.findings.push_back(
+        recency_finding("l2.capacity", recency_curve(*table, {"hit", "edge", "miss"}, "hit", "miss")));
     analysis.findings.push_back(not_ok("l2.near_capacity", "bytes", Outcome::unsupported,
                                        "one SM sees one L2 plateau: the L2 has one partition"));
-  if (last < view->levels.size() && last > 0)
-    add("l2.capacity", fit(last - 1));
-  else
-    analysis.findings.push_back(
-        not_ok("l2.capacity", "bytes", Outcome::inconclusive, "the sweep does not reach memory"));
+    return;
+  }
+  analysis.findings.push_back(
+      recency_finding("l2.capacity", recency_curve(*table, {"plateau", "second_edge", "miss"}, "plateau", "miss")));
+  analysis.findings.push_back(
+      recency_finding("l2.near_capacity", recency_curve(*table, {"hit", "edge", "plateau"}, "hit", "plateau")));
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
-// How much stays resident: L1 bisected to one line, for one storage split or for the table of them; soft
-// L2 edges sampled finely.
+// How much stays resident: L1 bisected to one line, for one storage split or for the table of them; behind
+// L1 by how long ago touched lines are still there.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -68,41 +68,80 @@ Result<void> measure_l1(ProbeContext& context) {
   return {};
 }
 
-// Sixteen more sizes inside each soft edge behind L1.
-Result<void> refine_transitions(ProbeContext& context) {
+// Where on the recency axis a point lies: zones are stored, so that the analysis splits as the plan did.
+struct RecencyZone {
+  const char* name;
+  double from_bytes, to_bytes;
+  int points;
+};
+
+// Hits, the edge of the first level (denser at its beginning, where a random replacement already loses
+// lines), the plateau and the second edge where there are two levels, misses.
+std::vector<RecencyZone> recency_zones(const std::vector<const Level*>& caches, const Level& memory) {
+  const double a = caches.front()->last_bytes;
+  const double end = memory.first_bytes;
+  std::vector<RecencyZone> zones{{"hit", a / 64, a / 32, 4}};
+  if (caches.size() == 1) {
+    zones.push_back({"edge", a / 32, 1.08 * end, 26});
+  } else {
+    const double first_end = caches[1]->first_bytes;
+    zones.push_back({"edge", a / 32, first_end, 22});
+    zones.push_back({"plateau", first_end * 1.02, caches[1]->last_bytes * 0.98, 4});
+    zones.push_back({"second_edge", caches[1]->last_bytes, 1.08 * end, 16});
+  }
+  zones.push_back({"miss", 1.12 * end, 1.4 * end, 4});
+  return zones;
+}
+
+Result<void> measure_recency(ProbeContext& context) {
   const auto all = infer_hierarchies(context.measurements, context.target.device());
   const auto* view = deep_view(all, "pointer");
   if (view == nullptr) view = deep_view(all, "index");
-  if (view == nullptr) return {};
+  if (view == nullptr || view->level("dram") == nullptr) return {};
+  std::vector<const Level*> caches;
+  for (const auto& level : view->levels)
+    if (level.name == "l2" || level.name == "l2.far") caches.push_back(&level);
+  if (caches.empty()) return {};
+  const auto& memory = *view->level("dram");
+  const auto ring_bytes = static_cast<std::uint64_t>(1.6 * memory.first_bytes);
+  if (ring_bytes > context.target.capabilities().max_ring_bytes) return {};
+
   std::vector<Experiment> chases;
-  for (std::size_t i = 0; i + 1 < view->levels.size(); ++i) {
-    if (view->levels[i].name == "l1") continue;
-    const double low = view->levels[i].last_bytes * 0.9;
-    const double high = view->levels[i + 1].first_bytes * 1.05;
-    for (int k = 0; k <= 16; ++k) {
-      const double exact = low * std::pow(high / low, k / 16.0);
-      auto chase = sweep_point(static_cast<std::uint64_t>(exact), path_of(view->key.policy), chain_of(view->key.chain),
-                               context.options);
-      chase.hops = std::max<std::uint64_t>(chase.hops, 8192);
-      if (chase.ring.footprint_bytes() <= 160 * k_mib && !context.options.latency.warmup) {
-        chase.warmup = Warmup::serial;
-        chase.warmup_laps = 1;
-      }
+  std::vector<const char*> zones;
+  for (const auto& zone : recency_zones(caches, memory))
+    for (int i = 0; i < zone.points; ++i) {
+      const double part = (i + (zone.name == std::string_view("edge") ? 1.0 : 0.5)) / zone.points;
+      const double curved = zone.name == std::string_view("edge") ? part * part : part;
+      const double back = zone.from_bytes + (zone.to_bytes - zone.from_bytes) *
+                                                (zone.name == std::string_view("edge") ? 0.5 * (part + curved) : part);
+      auto chase = sweep_point(ring_bytes, path_of(view->key.policy), chain_of(view->key.chain), context.options);
+      chase.warmup = Warmup::parallel;
+      chase.warmup_laps = 1;
+      chase.hops = 2048;
+      chase.start_back = static_cast<std::uint64_t>(back) / k_line_bytes;
       chases.push_back(chase);
+      zones.push_back(zone.name);
     }
-  }
-  const auto clock = sm_clock_estimate(context.measurements);
   const auto progress = [&](std::size_t done) {
     if (context.progress)
-      context.progress(
-          {"capacity", "L2 edge", 0.6 + 0.4 * static_cast<double>(done) / static_cast<double>(chases.size())});
+      context.progress({"capacity", "what is resident behind L1",
+                        0.6 + 0.4 * static_cast<double>(done) / static_cast<double>(chases.size())});
   };
   auto samples = context.target.run(chases, {context.cancel, progress});
   if (!samples) return tl::unexpected(samples.error());
-  auto& table = context.measurements.table("capacity.refine");
-  for (std::size_t i = 0; i < chases.size(); ++i)
-    append_curve_row(table, std::get<ChaseExperiment>(chases[i]), std::get<ChaseSamples>((*samples)[i]),
-                     clock.ok() ? clock.value : 0);
+  auto& table = context.measurements.table("capacity.recency");
+  for (std::size_t i = 0; i < chases.size(); ++i) {
+    const auto& chase = std::get<ChaseExperiment>(chases[i]);
+    const auto latency = hop_latency(std::get<ChaseSamples>((*samples)[i]));
+    table.make<std::string>("policy").emplace_back(to_string(chase.path));
+    table.make<std::string>("zone").emplace_back(zones[i]);
+    table.make<std::uint64_t>("ring_bytes").push_back(chase.ring.footprint_bytes());
+    table.make<std::uint64_t>("bytes_back").push_back(chase.start_back * k_line_bytes);
+    table.make<double>("latency_cycles").push_back(latency.cycles);
+    table.make<double>("low_cycles").push_back(latency.low);
+    table.make<double>("high_cycles").push_back(latency.high);
+    table.make<std::uint64_t>("hops").push_back(chase.hops * chase.repetitions);
+  }
   return {};
 }
 
@@ -111,8 +150,7 @@ Result<void> refine_transitions(ProbeContext& context) {
 Result<void> measure_capacity(ProbeContext& context) {
   if (context.progress) context.progress({"capacity", "L1 to one line", 0});
   if (auto done = measure_l1(context); !done) return done;
-  if (!context.options.thorough) return {};
-  return refine_transitions(context);
+  return measure_recency(context);
 }
 
 }  // namespace gpusonde

@@ -15,6 +15,11 @@ Result<void> check(const ChaseExperiment& experiment, const Capabilities& capabi
   if (experiment.repetitions == 0) return wrong("0 repetitions: give at least 1");
   if (order.node_count == 0 || order.stride_bytes == 0)
     return wrong("a ring needs at least one node and a stride above 0");
+  if (experiment.start_back > order.node_count)
+    return wrong(fmt::format("a start {} nodes back in a ring of {}; begin inside the ring", experiment.start_back,
+                             order.node_count));
+  if (experiment.start_back != 0 && experiment.warmup != Warmup::parallel)
+    return wrong("a start inside the lap needs a parallel warm-up: a serial one ends where it began");
   const std::uint64_t unit = experiment.chain == ChainKind::pointer ? 8 : 4;
   if (order.stride_bytes % unit != 0 || experiment.ring.first_byte % unit != 0)
     return wrong(fmt::format("a stride of {} B: a {} chain needs a multiple of {}", order.stride_bytes,

@@ -31,7 +31,8 @@ class TimedChase {
         m_hop_cycles((experiment.chain == ChainKind::index ? model.timing.index_overhead_cycles : 0) +
                      (experiment.timing == HopTiming::per_hop ? model.timing.per_hop_overhead_cycles : 0)),
         m_noise(random.fork(0)),
-        m_now_ns(random.fork(1).uniform() * k_timer_tick_ns) {}
+        m_now_ns(random.fork(1).uniform() * k_timer_tick_ns),
+        m_position((experiment.ring.order.node_count - experiment.start_back) % experiment.ring.order.node_count) {}
 
   /// `trace` is null for a ring in shared memory. False when cancelled.
   bool repetition(Trace* trace, ChaseSamples& samples, const CancelToken* cancel) {
@@ -91,7 +92,7 @@ class TimedChase {
   double m_hop_cycles;
   Random m_noise;
   double m_now_ns;
-  std::uint64_t m_position = 0;
+  std::uint64_t m_position;
 };
 
 }  // namespace

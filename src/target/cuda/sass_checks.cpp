@@ -73,7 +73,12 @@ Code timed_code(Code code) {
   return code.subspan(static_cast<std::size_t>(first - code.begin()), static_cast<std::size_t>(last - first));
 }
 
-// Loops with a load in them, each from its first instruction to its branch back, in code order.
+bool contains(Code outer, Code inner) {
+  return outer.data() <= inner.data() && inner.data() + inner.size() <= outer.data() + outer.size();
+}
+
+// Loops with a load in them and no such loop inside, each from its first instruction to its branch back,
+// in order.
 std::vector<Code> timed_loops(Code code) {
   std::vector<Code> loops;
   for (std::size_t end = 0; end < code.size(); ++end) {
@@ -84,7 +89,9 @@ std::vector<Code> timed_loops(Code code) {
     if (begin == code.end()) continue;
     const auto first = static_cast<std::size_t>(begin - code.begin());
     const auto loop = code.subspan(first, end - first + 1);
-    if (std::any_of(loop.begin(), loop.end(), is_load)) loops.push_back(loop);
+    if (std::none_of(loop.begin(), loop.end(), is_load)) continue;
+    if (std::none_of(loops.begin(), loops.end(), [&](Code inner) { return contains(loop, inner); }))
+      loops.push_back(loop);
   }
   return loops;
 }
@@ -111,39 +118,74 @@ SassCheck check_loads(const ExpectedLoad& expected, bool pointer, const std::vec
   return check;
 }
 
-SassCheck check_count(std::ptrdiff_t expected, const std::vector<Code>& loops) {
-  std::ptrdiff_t most = 0;
-  for (const auto& loop : loops) most = std::max(most, count_loads(loop));
-  return {fmt::format("{} load{} a turn of the timed loop", expected, expected == 1 ? "" : "s"), most == expected,
-          fmt::format("{}", most)};
+// Loads in a turn of each loop, in order.
+SassCheck check_count(const std::vector<std::ptrdiff_t>& expected, const std::vector<Code>& loops) {
+  std::vector<std::ptrdiff_t> counts;
+  for (const auto& loop : loops) counts.push_back(count_loads(loop));
+  return {fmt::format("loads in a turn of the timed loops: {}", fmt::join(expected, ", ")), counts == expected,
+          fmt::format("{}", fmt::join(counts, ", "))};
 }
 
-// The instruction that makes the machine wait: the first reader of what the loop's last load brought,
-// before the next clock read. A further turn of the loop is no reader: the last turn has none after it.
-SassCheck check_wait(Code code, Code loop) {
-  SassCheck check{"the second clock read waits for the last load", false,
-                  "nothing reads the loaded register before it"};
-  const auto last_load = std::find_if(loop.rbegin(), loop.rend(), is_load);
-  const auto loaded = destination_register(*last_load);
-  if (!loaded) return check;
-  const auto begin =
-      std::find_if(code.begin(), code.end(), [&](const SassInstruction& i) { return i.address == last_load->address; });
-  for (auto i = begin + 1; i != code.end() && !is_clock_read(*i); ++i) {
-    if (!reads_register(*i, *loaded)) continue;
-    check.passed = true;
-    check.detail = fmt::format("{} {}", i->opcode, i->operands);
-    return check;
+// Per-hop loops, which ptxas may unroll: clock, load, clock, over and over.
+SassCheck check_pairs(const std::vector<Code>& loops) {
+  SassCheck check{"one load between the two clock reads of a hop", true, ""};
+  for (const auto& loop : loops) {
+    std::string events;
+    for (const auto& i : loop)
+      if (is_load(i) || is_clock_read(i)) events += is_load(i) ? 'L' : 'C';
+    check.detail += (check.detail.empty() ? "" : ", ") + events;
+    for (std::size_t k = 0; k < events.size(); k += 3) check.passed = check.passed && events.substr(k, 3) == "CLC";
+  }
+  return check;
+}
+
+// Loads a clock read must wait for: each in a per-hop loop, the last of any other.
+std::vector<const SassInstruction*> awaited_loads(Code loop, bool per_hop) {
+  std::vector<const SassInstruction*> loads;
+  for (const auto& i : loop)
+    if (is_load(i)) loads.push_back(&i);
+  if (!per_hop) loads.erase(loads.begin(), loads.end() - 1);
+  return loads;
+}
+
+// What makes the machine wait for a load: a reader of the loaded register between that load and the next
+// clock read. Another load that reads it does not hold up the clock read, and another loop may be
+// skipped, so neither counts.
+const SassInstruction* waiting_instruction(Code code, Code loop, const SassInstruction* load,
+                                           const std::vector<Code>& loops) {
+  const auto loaded = destination_register(*load);
+  if (!loaded) return nullptr;
+  const auto in_another_loop = [&](const SassInstruction* i) {
+    return std::any_of(loops.begin(), loops.end(),
+                       [&](Code other) { return other.data() != loop.data() && contains(other, Code(i, 1)); });
+  };
+  for (const auto* i = load + 1; i != code.data() + code.size() && !is_clock_read(*i); ++i)
+    if (!is_load(*i) && !in_another_loop(i) && reads_register(*i, *loaded)) return i;
+  return nullptr;
+}
+
+SassCheck check_wait(Code code, const std::vector<Code>& loops, bool per_hop) {
+  SassCheck check{"the second clock read waits for the last load", true, ""};
+  for (const auto& loop : loops) {
+    for (const auto* load : awaited_loads(loop, per_hop)) {
+      const auto* waiting = waiting_instruction(code, loop, load, loops);
+      if (waiting == nullptr) return {check.what, false, "nothing reads the loaded register before it"};
+      check.detail = fmt::format("{} {}", waiting->opcode, waiting->operands);
+    }
   }
   return check;
 }
 
 std::vector<SassCheck> check_chase(const SassFunction& function, const ExpectedLoad& expected) {
   const auto code = timed_code(function.instructions);
-  const auto loops = timed_loops(code);
-  if (loops.empty()) return {{"there is a timed loop with a load", false, "no loop with a load between clock reads"}};
   const bool pointer = function.name.find("_pointer") != std::string::npos;
   const bool per_hop = function.name.find("_timed") != std::string::npos;
-  return {check_loads(expected, pointer, loops), check_count(per_hop ? 1 : 64, loops), check_wait(code, loops.back())};
+  auto loops = timed_loops(code);
+  // A per-hop loop reads the clock itself; others in its midst copy samples.
+  if (per_hop) std::erase_if(loops, [](Code loop) { return std::none_of(loop.begin(), loop.end(), is_clock_read); });
+  if (loops.empty()) return {{"there is a timed loop with a load", false, "no loop with a load between clock reads"}};
+  return {check_loads(expected, pointer, loops), per_hop ? check_pairs(loops) : check_count({64, 8}, loops),
+          check_wait(code, loops, per_hop)};
 }
 
 SassCheck check_no_loads(const SassFunction& function) {

@@ -1,0 +1,161 @@
+// On a real GPU: the samples mean what they say. Nothing here depends on which GPU it is, only on what
+// every one since Volta has in common.
+#include "target/cuda/cuda_target.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+namespace gpusonde {
+namespace {
+
+class OnDevice : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    auto target = open_cuda_target("0");
+    if (!target && target.error().kind == ErrorKind::no_device) GTEST_SKIP() << target.error().message;
+    ASSERT_TRUE(target.has_value()) << target.error().message;
+    m_target = std::move(*target);
+  }
+
+  static ChaseExperiment chase(std::uint64_t bytes, Warmup warmup = Warmup::serial) {
+    ChaseExperiment e;
+    e.ring.order = {.node_count = bytes / 128, .stride_bytes = 128, .group_nodes = 0, .jitter_lines = 1, .seed = 3};
+    e.warmup = warmup;
+    return e;
+  }
+
+  ChaseSamples run(const ChaseExperiment& e) {
+    const Experiment experiment = e;
+    auto samples = m_target->run(std::span(&experiment, 1), {});
+    EXPECT_TRUE(samples.has_value()) << samples.error().message;
+    return samples ? std::get<ChaseSamples>(samples->front()) : ChaseSamples{};
+  }
+
+  double latency(const ChaseExperiment& e) {
+    auto cycles = run(e).cycles;
+    if (cycles.empty()) return -1;
+    std::sort(cycles.begin(), cycles.end());
+    return static_cast<double>(cycles[cycles.size() / 2]) / static_cast<double>(e.hops);
+  }
+
+  std::unique_ptr<Target> m_target;
+};
+
+TEST_F(OnDevice, LevelsAreInOrder) {
+  auto shared = chase(16 << 10);
+  shared.path = LoadPath::shared;
+  auto l2 = chase(16 << 10);
+  l2.path = LoadPath::global_cg;
+  const double in_shared = latency(shared);
+  const double in_l1 = latency(chase(16 << 10));
+  const double in_l2 = latency(l2);
+  const double in_dram = latency(chase(std::uint64_t{1} << 30, Warmup::parallel));
+  EXPECT_GT(in_shared, 10);
+  EXPECT_LT(in_shared, in_l1);
+  EXPECT_LT(in_l1, 60);
+  EXPECT_GT(in_l2, 3 * in_l1);
+  EXPECT_GT(in_dram, 1.3 * in_l2);
+}
+
+TEST_F(OnDevice, AnIndexChainAddsAddressArithmetic) {
+  auto index = chase(16 << 10);
+  index.chain = ChainKind::index;
+  const double added = latency(index) - latency(chase(16 << 10));
+  EXPECT_GT(added, 2);
+  EXPECT_LT(added, 12);
+}
+
+TEST_F(OnDevice, ParallelAndSerialWarmUpAgreeInL1AndL2) {
+  EXPECT_NEAR(latency(chase(64 << 10, Warmup::parallel)), latency(chase(64 << 10)), 0.5);
+  auto serial = chase(4 << 20);
+  auto parallel = chase(4 << 20, Warmup::parallel);
+  EXPECT_NEAR(latency(parallel) / latency(serial), 1.0, 0.02);
+}
+
+TEST_F(OnDevice, WithoutWarmUpTheFirstHopsMiss) {
+  auto e = chase(64 << 10, Warmup::none);
+  e.hops = 64;
+  e.repetitions = 1;
+  EXPECT_GT(latency(e), 3 * latency(chase(64 << 10)));
+}
+
+TEST_F(OnDevice, ARepetitionInPiecesAddsUp) {
+  auto e = chase(8 << 20);
+  e.path = LoadPath::global_cg;
+  e.hops = 1 << 20;  // several launches
+  e.repetitions = 1;
+  auto short_one = e;
+  short_one.hops = 1 << 14;
+  EXPECT_NEAR(latency(e) / latency(short_one), 1.0, 0.03);
+}
+
+TEST_F(OnDevice, PerHopTimesEveryHop) {
+  auto e = chase(16 << 10);
+  e.timing = HopTiming::per_hop;
+  e.hops = 1024;
+  e.repetitions = 2;
+  const auto samples = run(e);
+  ASSERT_EQ(samples.hop_cycles.size(), 2048U);
+  const auto [least, most] = std::minmax_element(samples.hop_cycles.begin(), samples.hop_cycles.end());
+  EXPECT_GE(*least, static_cast<std::uint32_t>(latency(chase(16 << 10))));
+  EXPECT_LT(*least, 120U);
+  EXPECT_LT(*most, 65535U);
+}
+
+TEST_F(OnDevice, RunsOnTheChosenSm) {
+  const auto last = m_target->device().sm_count - 1;
+  for (const std::uint32_t sm : {0U, last / 2, last}) {
+    auto e = chase(16 << 10);
+    e.sm = sm;
+    EXPECT_EQ(run(e).sm, sm);
+  }
+}
+
+TEST_F(OnDevice, BothClocksAgree) {
+  const std::vector<Experiment> experiments{ClockExperiment{}, TimerExperiment{}, LoopOverheadExperiment{}};
+  const auto samples = m_target->run(experiments, {});
+  ASSERT_TRUE(samples.has_value()) << samples.error().message;
+  const auto& clock = std::get<ElapsedSamples>((*samples)[0]);
+  const double mhz = 1000.0 * static_cast<double>(clock.cycles) / static_cast<double>(clock.wall_ns);
+  EXPECT_GT(mhz, 200);
+  EXPECT_LT(mhz, 1.02 * m_target->device().nominal.sm_clock_mhz);
+  for (const auto cycles : std::get<TimerSamples>((*samples)[1]).cycles) EXPECT_LT(cycles, 100U);
+  const auto& loop = std::get<ElapsedSamples>((*samples)[2]);
+  EXPECT_GT(static_cast<double>(loop.cycles) / static_cast<double>(loop.iterations), 3.5);
+}
+
+TEST_F(OnDevice, MoreSharedMemoryLeavesLessL1) {
+  auto e = chase(96 << 10);
+  e.split.carveout_percent = 0;
+  const auto most_l1 = run(e);
+  e.split.carveout_percent = 100;
+  const auto least_l1 = run(e);
+  EXPECT_LT(most_l1.shared_config_bytes, least_l1.shared_config_bytes);
+  EXPECT_LE(most_l1.cycles[1], least_l1.cycles[1]);
+}
+
+TEST_F(OnDevice, EnvironmentNamesTheDriver) {
+  const auto environment = m_target->environment();
+  EXPECT_FALSE(environment.cuda_version.empty());
+  EXPECT_FALSE(environment.host.empty());
+}
+
+TEST_F(OnDevice, MachineCodePassesItsChecks) {
+  const auto report = inspect_kernels("0", "");
+  ASSERT_TRUE(report.has_value()) << report.error().message;
+  for (const auto& module : report->modules) EXPECT_GT(module.cubin.size(), 1000U) << module.name;
+  if (report->disassembler.empty()) GTEST_SKIP() << "no nvdisasm or cuobjdump here";
+  for (const auto& kernel : report->kernels)
+    for (const auto& check : kernel.checks)
+      EXPECT_TRUE(check.passed) << kernel.name << ": " << check.what << ": " << check.detail;
+}
+
+TEST_F(OnDevice, AnImpossibleDeviceIsNamed) {
+  const auto target = open_cuda_target("99");
+  ASSERT_FALSE(target.has_value());
+  EXPECT_EQ(target.error().kind, ErrorKind::no_device);
+}
+
+}  // namespace
+}  // namespace gpusonde

@@ -1,0 +1,52 @@
+// A driver without a GPU: device memory is host memory, and the kernels' walks are done here, in plain
+// C++, so that what the host passes and what it reads back are checked against a second implementation.
+// A hop takes 10 cycles, a cycle a nanosecond.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "target/cuda/driver_table.hpp"
+#include "target/cuda/kernel_parameters.hpp"
+
+namespace gpusonde::cuda::test {
+
+struct Launch {
+  std::string kernel;
+  unsigned blocks, threads, shared_bytes;
+};
+
+/// What the fake is to do, and what it saw. One at a time: the table's functions are plain.
+struct FakeDriver {
+  FakeDriver();
+  ~FakeDriver();
+  FakeDriver(const FakeDriver&) = delete;
+  FakeDriver& operator=(const FakeDriver&) = delete;
+
+  DriverTable table;
+  int version = 13000;
+  int device_count = 1;
+  int compute_capability_major = 9;
+  std::size_t free_bytes = std::size_t{1} << 30;
+  DriverResult init_result = k_success;
+  DriverResult alloc_result = k_success;
+  DriverResult synchronize_result = k_success;
+  DriverResult load_result = k_success;
+  std::string load_log;
+  unsigned launches_until_sm = 1;  ///< chosen SM: launches until a block comes to run there
+  std::function<void()> on_launch;
+
+  std::vector<Launch> launches;
+  std::vector<ChaseParameters> chases;
+  std::map<std::string, int> carveouts;  ///< by kernel
+  std::map<DevicePointer, std::vector<std::uint8_t>> memory;
+  int contexts = 0;  ///< retained and not released
+  int modules = 0;   ///< loaded and not unloaded
+  std::map<std::string, std::unique_ptr<std::string>> functions;
+};
+
+}  // namespace gpusonde::cuda::test

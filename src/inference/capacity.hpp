@@ -1,5 +1,4 @@
-// How much stays resident: from hit/miss counts at one size, by bisection, and from the shape of a
-// transition where placement makes the edge soft.
+// How much stays resident: from hit/miss counts at one size, and by bisection.
 #pragma once
 
 #include <cstdint>
@@ -33,19 +32,5 @@ struct LapMisses {
 /// (passed on), or true/false. The edge is confirmed: resident(n) and !resident(n+1) asked again.
 [[nodiscard]] Result<Estimate> bisect_resident(std::uint64_t low, std::uint64_t high,
                                                const std::function<Result<bool>(std::uint64_t)>& resident);
-
-/// Capacity from the shape of a soft transition between plateaus `low` and `high`: miss fraction
-/// f(size) = (latency - low) / (high - low), laid over the lap-miss curves of hashed w-way sets filled
-/// evenly or by chance, under LRU-like (LRU, FIFO, tree-PLRU, SRRIP), NRU and random replacement. Whatever
-/// fits within the noise has a say in the interval, since a curve alone does not tell few ways filled evenly
-/// from many filled by chance. Inconclusive when no shape fits, when the rise goes in steps (frames that fill
-/// whole groups of sets), or when the interval would be wider than 45 %. Pass some of both plateaus too; sizes
-/// measured in different buffers or at different offsets narrow what the places of the frames leave open.
-struct TransitionFit {
-  Estimate capacity_bytes;
-  std::string shape;    ///< "lru-like", "random", or "either"; empty when inconclusive
-  double residual = 0;  ///< root mean square of the miss fraction's misfit
-};
-[[nodiscard]] TransitionFit fit_transition(std::span<const CurvePoint> points, double low_latency, double high_latency);
 
 }  // namespace gpusonde

@@ -2,8 +2,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <map>
+#include <optional>
 
 #include "core/units.hpp"
 #include "inference/recency.hpp"
@@ -33,34 +35,36 @@ std::map<SplitKey, SplitAnswers> read_answers(const Table& table) {
   const auto* nodes = table.column<std::uint64_t>("nodes");
   const auto* misses = table.column<double>("misses_per_lap");
   const auto* tolerated = table.column<double>("tolerated_misses");
-  if (!carveout || !threads || !shared || !nodes || !misses || !tolerated) return splits;
+  const auto* uncertain = table.column<double>("uncertain_misses");
+  if (!carveout || !threads || !shared || !nodes || !misses || !tolerated || !uncertain) return splits;
   for (std::size_t row = 0; row < table.rows(); ++row) {
     auto& split = splits[{(*carveout)[row], (*threads)[row]}];
+    if (std::abs((*misses)[row] - (*tolerated)[row]) < (*uncertain)[row]) continue;  // could be either
     split.resident[(*nodes)[row]].push_back((*misses)[row] <= (*tolerated)[row]);
     split.shared_config_bytes = (*shared)[row];
   }
   return splits;
 }
 
-// The edge is known when the largest resident size and the smallest that overflows are one line apart,
-// and every answer agrees with it.
+// A size is resident when it was seen to be so once: no larger set of lines can hit throughout by chance. The
+// edge is known when the largest resident size and the next one, which overflowed, are one line apart.
 Estimate edge_bytes(const SplitAnswers& split) {
   std::uint64_t largest_resident = 0;
   std::uint64_t smallest_overflow = std::numeric_limits<std::uint64_t>::max();
-  for (const auto& [nodes, answers] : split.resident)
-    for (const bool resident : answers) {
-      if (resident) largest_resident = std::max(largest_resident, nodes);
-      if (!resident) smallest_overflow = std::min(smallest_overflow, nodes);
-    }
+  for (const auto& [nodes, answers] : split.resident) {
+    const bool resident = std::find(answers.begin(), answers.end(), true) != answers.end();
+    if (resident) largest_resident = std::max(largest_resident, nodes);
+    if (!resident) smallest_overflow = std::min(smallest_overflow, nodes);
+  }
   if (largest_resident == 0) return inconclusive("no working set was seen to stay resident");
   if (smallest_overflow == std::numeric_limits<std::uint64_t>::max())
     return inconclusive("no working set was seen to overflow");
   if (smallest_overflow < largest_resident)
-    return inconclusive(fmt::format("answers disagree between {} and {}", format_bytes(smallest_overflow * 128),
+    return inconclusive(fmt::format("answers disagree: {} overflows, {} stays", format_bytes(smallest_overflow * 128),
                                     format_bytes(largest_resident * 128)));
   if (smallest_overflow != largest_resident + 1)
-    return inconclusive(fmt::format("not bisected to one line: between {} and {}", format_bytes(largest_resident * 128),
-                                    format_bytes(smallest_overflow * 128)));
+    return inconclusive(
+        fmt::format("not bisected to one line: between {} and {} lines", largest_resident, smallest_overflow));
   const double bytes = static_cast<double>(largest_resident) * k_line_bytes;
   return {Outcome::ok, bytes, {bytes, bytes}, {}};
 }
@@ -101,60 +105,81 @@ void add_l1(const AnalysisInput& input, Analysis& analysis) {
   analysis.derived.emplace_back("derived.l1.capacity", std::move(out));
 }
 
-// Recency points of some zones, ascending; where the hits end and the misses begin.
-struct RecencyCurve {
-  std::vector<RecencyPoint> points;
+// The recency table as curves: of the latency, and of the two shares that a near and a far level leave.
+struct RecencyCurves {
+  std::vector<RecencyPoint> latency;
+  std::vector<RecencyPoint> not_near;   ///< share of lines that are no longer in the near level
+  std::vector<RecencyPoint> in_memory;  ///< share of lines that are in neither
   double hit_bytes = 0;
   double miss_bytes = 0;
+  bool two_levels = false;
 };
 
-RecencyCurve recency_curve(const Table& table, std::initializer_list<std::string_view> zones, std::string_view hits,
-                           std::string_view misses) {
-  RecencyCurve curve;
-  curve.miss_bytes = std::numeric_limits<double>::infinity();
+double mean_latency(const Table& table, std::string_view wanted_zone) {
+  const auto& zone = *table.column<std::string>("zone");
+  const auto& cycles = *table.column<double>("latency_cycles");
+  double sum = 0;
+  double count = 0;
+  for (std::size_t row = 0; row < zone.size(); ++row)
+    if (zone[row] == wanted_zone) {
+      sum += cycles[row];
+      ++count;
+    }
+  return count == 0 ? 0 : sum / count;
+}
+
+// With near hits counted hop by hop, the mean latency gives the rest: of what is not near, the part that
+// memory's latency explains is in memory.
+std::optional<RecencyCurves> recency_curves(const Table& table) {
   const auto* zone = table.column<std::string>("zone");
   const auto* back = table.column<std::uint64_t>("bytes_back");
   const auto* cycles = table.column<double>("latency_cycles");
+  const auto* near = table.column<double>("near_fraction");
+  const auto* step = table.column<double>("far_minus_near_cycles");
   const auto* hops = table.column<std::uint64_t>("hops");
-  if (!zone || !back || !cycles || !hops) return curve;
-  for (std::size_t row = 0; row < table.rows(); ++row) {
-    if (std::find(zones.begin(), zones.end(), (*zone)[row]) == zones.end()) continue;
+  if (!zone || !back || !cycles || !near || !step || !hops || zone->empty()) return {};
+  RecencyCurves curves;
+  curves.miss_bytes = std::numeric_limits<double>::infinity();
+  curves.two_levels = step->front() > 0;
+  const double hit_cycles = mean_latency(table, "hit");
+  const double miss_cycles = mean_latency(table, "miss");
+  const double far_cycles = hit_cycles + step->front();
+  for (std::size_t row = 0; row < zone->size(); ++row) {
     const auto bytes = static_cast<double>((*back)[row]);
-    curve.points.push_back({bytes, (*cycles)[row], static_cast<double>((*hops)[row])});
-    if ((*zone)[row] == hits) curve.hit_bytes = std::max(curve.hit_bytes, bytes);
-    if ((*zone)[row] == misses) curve.miss_bytes = std::min(curve.miss_bytes, bytes);
+    const auto count = static_cast<double>((*hops)[row]);
+    curves.latency.push_back({bytes, (*cycles)[row], count});
+    if (curves.two_levels) {
+      const double near_share = (*near)[row];
+      const double explained = near_share * hit_cycles + (1 - near_share) * far_cycles;
+      curves.not_near.push_back({bytes, 1 - near_share, count});
+      curves.in_memory.push_back({bytes, ((*cycles)[row] - explained) / (miss_cycles - far_cycles), count});
+    }
+    if ((*zone)[row] == "hit") curves.hit_bytes = std::max(curves.hit_bytes, bytes);
+    if ((*zone)[row] == "miss") curves.miss_bytes = std::min(curves.miss_bytes, bytes);
   }
-  std::sort(curve.points.begin(), curve.points.end(),
-            [](const RecencyPoint& x, const RecencyPoint& y) { return x.bytes_back < y.bytes_back; });
-  return curve;
-}
-
-Finding recency_finding(const char* id, const RecencyCurve& curve) {
-  const auto estimate = resident_bytes(curve.points, curve.hit_bytes, curve.miss_bytes);
-  return make_finding(id, "bytes", estimate, "#/measurements/capacity.recency",
-                      {{"points", static_cast<double>(curve.points.size())}});
+  return curves;
 }
 
 void add_behind_l1(const AnalysisInput& input, Analysis& analysis) {
   const auto* table = input.measurements.find("capacity.recency");
-  const auto* zone = table == nullptr ? nullptr : table->column<std::string>("zone");
-  if (zone == nullptr) {
+  const auto curves = table == nullptr ? std::nullopt : recency_curves(*table);
+  const auto add = [&](const char* id, const Estimate& estimate) {
+    analysis.findings.push_back(make_finding(id, "bytes", estimate, "#/measurements/capacity.recency",
+                                             {{"points", curves ? static_cast<double>(curves->latency.size()) : 0.0}}));
+  };
+  if (!curves) {
     for (const auto* id : {"l2.capacity", "l2.near_capacity"})
-      analysis.findings.push_back(
-          not_ok(id, "bytes", Outcome::inconclusive, "no cache level with memory behind it was found"));
+      add(id, inconclusive("no cache level with memory behind it was found"));
     return;
   }
-  if (std::find(zone->begin(), zone->end(), "second_edge") == zone->end()) {
-    analysis.findings.push_back(
-        recency_finding("l2.capacity", recency_curve(*table, {"hit", "edge", "miss"}, "hit", "miss")));
-    analysis.findings.push_back(not_ok("l2.near_capacity", "bytes", Outcome::unsupported,
-                                       "one SM sees one L2 plateau: the L2 has one partition"));
-    return;
-  }
-  analysis.findings.push_back(
-      recency_finding("l2.capacity", recency_curve(*table, {"plateau", "second_edge", "miss"}, "plateau", "miss")));
-  analysis.findings.push_back(
-      recency_finding("l2.near_capacity", recency_curve(*table, {"hit", "edge", "plateau"}, "hit", "plateau")));
+  const auto resident = [&](const std::vector<RecencyPoint>& points) {
+    return resident_bytes(points, curves->hit_bytes, curves->miss_bytes);
+  };
+  add("l2.capacity", resident(curves->two_levels ? curves->in_memory : curves->latency));
+  add("l2.near_capacity",
+      curves->two_levels
+          ? resident(curves->not_near)
+          : Estimate{Outcome::unsupported, 0, {}, "one SM sees one L2 plateau: the L2 has one partition"});
 }
 
 }  // namespace

@@ -4,9 +4,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "core/units.hpp"
 #include "inference/capacity.hpp"
+#include "inference/statistics.hpp"
 #include "probe/capacity_probe.hpp"
 #include "probe/latency_plan.hpp"
 #include "probe/probes.hpp"
@@ -25,6 +27,7 @@ void store(Table& table, const StorageSplit& split, const Residency& answer) {
   table.make<std::uint64_t>("nodes").push_back(answer.nodes);
   table.make<double>("misses_per_lap").push_back(answer.misses_per_lap);
   table.make<double>("tolerated_misses").push_back(answer.tolerated_misses);
+  table.make<double>("uncertain_misses").push_back(answer.uncertain_misses);
 }
 
 Result<void> bisect_split(ProbeContext& context, const StorageSplit& split, const Level& l1, double miss_cycles,
@@ -55,16 +58,19 @@ Result<void> measure_l1(ProbeContext& context) {
   const auto high = static_cast<std::uint64_t>(view->levels[index + 1].first_bytes) / k_line_bytes;
   if (auto done = bisect_split(context, StorageSplit{}, l1, miss, low, high); !done) return done;
   if (!context.options.thorough || !context.target.capabilities().unified_storage) return {};
-  for (const int carveout : {0, 25, 50, 75, 100})
-    for (const std::uint32_t threads : {32U, 128U, 1024U}) {
-      const StorageSplit split{carveout, threads};
-      if (carveout == StorageSplit{}.carveout_percent && threads == StorageSplit{}.block_threads) continue;
-      if (context.progress)
-        context.progress({"capacity", fmt::format("L1 at {} % carve-out, blocks of {}", carveout, threads),
-                          0.1 + 0.5 * carveout / 125.0});
-      if (auto done = bisect_split(context, split, l1, miss, std::min<std::uint64_t>(low, 16), high); !done)
-        return done;
-    }
+  // At the smallest shared part the block size decides; at larger ones the carve-out does.
+  std::vector<StorageSplit> splits;
+  for (const std::uint32_t threads : {32U, 64U, 128U, 256U, 512U}) splits.push_back({0, threads});
+  for (const int carveout : {25, 50, 75, 100})
+    for (const std::uint32_t threads : {32U, 1024U}) splits.push_back({carveout, threads});
+  for (std::size_t i = 0; i < splits.size(); ++i) {
+    const auto& split = splits[i];
+    if (context.progress)
+      context.progress({"capacity",
+                        fmt::format("L1 at {} % carve-out, blocks of {}", split.carveout_percent, split.block_threads),
+                        0.1 + 0.5 * static_cast<double>(i) / static_cast<double>(splits.size())});
+    if (auto done = bisect_split(context, split, l1, miss, std::min<std::uint64_t>(low, 16), high); !done) return done;
+  }
   return {};
 }
 
@@ -75,71 +81,105 @@ struct RecencyZone {
   int points;
 };
 
-// Hits, the edge of the first level (denser at its beginning, where a random replacement already loses
-// lines), the plateau and the second edge where there are two levels, misses.
-std::vector<RecencyZone> recency_zones(const std::vector<const Level*>& caches, const Level& memory) {
-  const double a = caches.front()->last_bytes;
-  const double end = memory.first_bytes;
-  std::vector<RecencyZone> zones{{"hit", a / 64, a / 32, 4}};
-  if (caches.size() == 1) {
-    zones.push_back({"edge", a / 32, 1.08 * end, 26});
-  } else {
-    const double first_end = caches[1]->first_bytes;
-    zones.push_back({"edge", a / 32, first_end, 22});
-    zones.push_back({"plateau", first_end * 1.02, caches[1]->last_bytes * 0.98, 4});
-    zones.push_back({"second_edge", caches[1]->last_bytes, 1.08 * end, 16});
-  }
-  zones.push_back({"miss", 1.12 * end, 1.4 * end, 4});
-  return zones;
+// Hits, the edges (denser at the beginning, where a random replacement already loses lines), misses. The
+// rise over recency is softer than over the working set where replacement is not LRU.
+std::vector<RecencyZone> recency_zones(double lower_end_bytes, double memory_bytes, bool two_edges) {
+  const double hits = std::min(lower_end_bytes / 16, 2.0 * static_cast<double>(k_mib));
+  return {{"hit", hits / 2, hits, 6},
+          {"edge", hits, 1.4 * memory_bytes, two_edges ? 44 : 32},
+          {"miss", 1.5 * memory_bytes, 1.9 * memory_bytes, 6}};
+}
+
+double bytes_back(const RecencyZone& zone, int i) {
+  const double part = (i + 0.5) / zone.points;
+  const double curved = zone.points > 10 ? 0.4 * part + 0.6 * part * part : part;
+  return zone.from_bytes + (zone.to_bytes - zone.from_bytes) * curved;
+}
+
+// Share of hops below a threshold, and their mean: the near level told from what lies further.
+struct NearShare {
+  double fraction = std::numeric_limits<double>::quiet_NaN();
+  double mean_cycles = 0;
+};
+NearShare near_share(const ChaseSamples& samples, double threshold_cycles) {
+  const auto near = std::count_if(samples.hop_cycles.begin(), samples.hop_cycles.end(),
+                                  [&](std::uint32_t cycles) { return cycles < threshold_cycles; });
+  double sum = 0;
+  for (const auto cycles : samples.hop_cycles) sum += cycles;
+  const auto count = static_cast<double>(std::max<std::size_t>(1, samples.hop_cycles.size()));
+  return {static_cast<double>(near) / count, sum / count};
+}
+
+// Chases that begin at lines touched so long ago, by zone. Where two levels lie before memory each hop is
+// timed, so that the near level can be told from the far one.
+struct RecencyPlan {
+  std::vector<Experiment> chases;
+  std::vector<const char*> zones;
+};
+RecencyPlan plan_recency(const ProbeContext& context, const Hierarchy& view, double lower_end_bytes, bool two_edges) {
+  const double memory_bytes = view.level("dram")->first_bytes;
+  RecencyPlan plan;
+  for (const auto& zone : recency_zones(lower_end_bytes, memory_bytes, two_edges))
+    for (int i = 0; i < zone.points; ++i) {
+      auto chase = sweep_point(static_cast<std::uint64_t>(2.1 * memory_bytes), path_of(view.key.policy),
+                               chain_of(view.key.chain), context.options);
+      chase.warmup = Warmup::parallel;
+      chase.warmup_laps = 1;
+      chase.start_back = static_cast<std::uint64_t>(bytes_back(zone, i)) / k_line_bytes;
+      // The chase must not run past the lap's end, where the oldest lines are.
+      chase.hops = std::clamp<std::uint64_t>(chase.start_back / 4 / 8 * 8, 8, 2048);
+      if (two_edges) {
+        chase.timing = HopTiming::per_hop;
+        chase.hops = std::min<std::uint64_t>(3 * chase.hops, context.target.capabilities().max_per_hop_hops / 8 * 8);
+        chase.repetitions = 1;
+      }
+      plan.chases.emplace_back(chase);
+      plan.zones.push_back(zone.name);
+    }
+  return plan;
+}
+
+// Middle between the near level and the next, as read hop by hop: the hit zone's median gives the near one.
+double near_threshold(const RecencyPlan& plan, const std::vector<Samples>& samples, double near_to_far_cycles) {
+  std::vector<double> hits;
+  for (std::size_t i = 0; i < samples.size(); ++i)
+    if (std::string_view(plan.zones[i]) == "hit")
+      for (const auto cycles : std::get<ChaseSamples>(samples[i]).hop_cycles) hits.push_back(cycles);
+  return hits.empty() ? 0 : median(hits) + near_to_far_cycles / 2;
 }
 
 Result<void> measure_recency(ProbeContext& context) {
   const auto all = infer_hierarchies(context.measurements, context.target.device());
   const auto* view = deep_view(all, "pointer");
   if (view == nullptr) view = deep_view(all, "index");
-  if (view == nullptr || view->level("dram") == nullptr) return {};
-  std::vector<const Level*> caches;
-  for (const auto& level : view->levels)
-    if (level.name == "l2" || level.name == "l2.far") caches.push_back(&level);
-  if (caches.empty()) return {};
-  const auto& memory = *view->level("dram");
-  const auto ring_bytes = static_cast<std::uint64_t>(1.6 * memory.first_bytes);
-  if (ring_bytes > context.target.capabilities().max_ring_bytes) return {};
-
-  std::vector<Experiment> chases;
-  std::vector<const char*> zones;
-  for (const auto& zone : recency_zones(caches, memory))
-    for (int i = 0; i < zone.points; ++i) {
-      const double part = (i + (zone.name == std::string_view("edge") ? 1.0 : 0.5)) / zone.points;
-      const double curved = zone.name == std::string_view("edge") ? part * part : part;
-      const double back = zone.from_bytes + (zone.to_bytes - zone.from_bytes) *
-                                                (zone.name == std::string_view("edge") ? 0.5 * (part + curved) : part);
-      auto chase = sweep_point(ring_bytes, path_of(view->key.policy), chain_of(view->key.chain), context.options);
-      chase.warmup = Warmup::parallel;
-      chase.warmup_laps = 1;
-      chase.hops = 2048;
-      chase.start_back = static_cast<std::uint64_t>(back) / k_line_bytes;
-      chases.push_back(chase);
-      zones.push_back(zone.name);
-    }
+  const auto* near = view == nullptr ? nullptr : view->level("l2");
+  if (near == nullptr || view->level("dram") == nullptr) return {};
+  if (2.1 * view->level("dram")->first_bytes > static_cast<double>(context.target.capabilities().max_ring_bytes))
+    return {};
+  const auto* far = view->level("l2.far");
+  const auto plan = plan_recency(context, *view, near->last_bytes, far != nullptr);
   const auto progress = [&](std::size_t done) {
     if (context.progress)
       context.progress({"capacity", "what is resident behind L1",
-                        0.6 + 0.4 * static_cast<double>(done) / static_cast<double>(chases.size())});
+                        0.6 + 0.4 * static_cast<double>(done) / static_cast<double>(plan.chases.size())});
   };
-  auto samples = context.target.run(chases, {context.cancel, progress});
+  auto samples = context.target.run(plan.chases, {context.cancel, progress});
   if (!samples) return tl::unexpected(samples.error());
+  const double threshold =
+      far == nullptr ? 0 : near_threshold(plan, *samples, far->plateau.latency - near->plateau.latency);
   auto& table = context.measurements.table("capacity.recency");
-  for (std::size_t i = 0; i < chases.size(); ++i) {
-    const auto& chase = std::get<ChaseExperiment>(chases[i]);
-    const auto latency = hop_latency(std::get<ChaseSamples>((*samples)[i]));
+  for (std::size_t i = 0; i < plan.chases.size(); ++i) {
+    const auto& chase = std::get<ChaseExperiment>(plan.chases[i]);
+    const auto& sample = std::get<ChaseSamples>((*samples)[i]);
+    const auto share = far == nullptr ? NearShare{} : near_share(sample, threshold);
     table.make<std::string>("policy").emplace_back(to_string(chase.path));
-    table.make<std::string>("zone").emplace_back(zones[i]);
+    table.make<std::string>("zone").emplace_back(plan.zones[i]);
     table.make<std::uint64_t>("ring_bytes").push_back(chase.ring.footprint_bytes());
     table.make<std::uint64_t>("bytes_back").push_back(chase.start_back * k_line_bytes);
-    table.make<double>("latency_cycles").push_back(latency.cycles);
-    table.make<double>("low_cycles").push_back(latency.low);
-    table.make<double>("high_cycles").push_back(latency.high);
+    table.make<double>("latency_cycles").push_back(far == nullptr ? hop_latency(sample).cycles : share.mean_cycles);
+    table.make<double>("near_fraction").push_back(share.fraction);
+    table.make<double>("far_minus_near_cycles")
+        .push_back(far == nullptr ? 0 : far->plateau.latency - near->plateau.latency);
     table.make<std::uint64_t>("hops").push_back(chase.hops * chase.repetitions);
   }
   return {};

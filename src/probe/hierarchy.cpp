@@ -93,7 +93,7 @@ void judge_memory(Hierarchy& h, const DeviceInfo& device) {
   h.reaches_memory = true;
 }
 
-void name_levels(Hierarchy& h, const std::vector<Hierarchy>& all) {
+void name_levels(Hierarchy& h, const std::vector<Hierarchy>& all, double nominal_l2_bytes) {
   std::size_t next = 0;
   // The first level is L1 when the path uses it and the path that bypasses it starts higher.
   if (!h.levels.empty() && uses_first_level(h.key)) {
@@ -106,6 +106,8 @@ void name_levels(Hierarchy& h, const std::vector<Hierarchy>& all) {
   }
   std::size_t end = h.levels.size();
   if (h.reaches_memory && end > next) h.levels[--end].name = "dram";
+  // Without memory in sight the last level may be memory itself, unless it lies inside the L2 that is stated.
+  if (!h.reaches_memory && end > next && h.levels[end - 1].last_bytes > nominal_l2_bytes) --end;
   static constexpr const char* k_names[] = {"l2", "l2.far"};
   if (end - next > 2) return;  // more than two levels between L1 and memory: none of them has a name yet
   for (std::size_t i = next; i < end; ++i) h.levels[i].name = k_names[i - next];
@@ -136,7 +138,7 @@ std::vector<Hierarchy> infer_hierarchies(const Measurements& measurements, const
     judge_memory(h, device);
     all.push_back(std::move(h));
   }
-  for (auto& h : all) name_levels(h, all);
+  for (auto& h : all) name_levels(h, all, static_cast<double>(device.nominal.l2_bytes));
   return all;
 }
 
@@ -157,7 +159,7 @@ const Hierarchy* deep_view(const std::vector<Hierarchy>& all, const std::string&
 std::uint64_t representative_bytes(const Hierarchy& hierarchy, const Level& level) {
   const double first = hierarchy.curve[level.plateau.first].size_bytes;
   const double last = hierarchy.curve[level.plateau.last].size_bytes;
-  const double middle = std::min(std::sqrt(first * last), level.name == "dram" ? 1.5 * first : last);
+  const double middle = std::min(std::sqrt(first * last), level.name == "dram" ? 1.1 * first : last);
   return std::max<std::uint64_t>(static_cast<std::uint64_t>(middle) / 128, 2) * 128;
 }
 

@@ -73,7 +73,8 @@ struct Hierarchy {
 [[nodiscard]] const Hierarchy* first_level_view(const std::vector<Hierarchy>& all, const std::string& chain);
 [[nodiscard]] const Hierarchy* deep_view(const std::vector<Hierarchy>& all, const std::string& chain);
 
-/// A size in the middle of a level's first segment, not further than 1.5 times its beginning for memory.
+/// A size in the middle of a level's first segment, not further than 1.1 times its beginning for memory,
+/// since a serial warm-up takes the longer the larger it is.
 [[nodiscard]] std::uint64_t representative_bytes(const Hierarchy& hierarchy, const Level& level);
 
 }  // namespace gpusonde

@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "core/units.hpp"
+#include "inference/statistics.hpp"
 #include "probe/findings.hpp"
 #include "probe/hierarchy.hpp"
 #include "probe/latency_probe.hpp"
@@ -17,6 +18,7 @@ namespace {
 constexpr double k_allowed_disagreement = 0.02;  // sweep against serially warmed reference
 constexpr double k_bias_fraction = 0.0025;       // what warm-up and sampling of lines may shift a plateau by
 constexpr double k_bias_cycles = 0.15;
+constexpr double k_widest_reference = 0.05;  // scatter of a single size that still counts
 
 struct LevelName {
   const char* name;
@@ -25,13 +27,19 @@ struct LevelName {
 constexpr LevelName k_levels[] = {
     {"l1", "l1.hit_latency"}, {"l2", "l2.hit_latency"}, {"l2.far", "l2.far_latency"}, {"dram", "dram.latency"}};
 
-std::optional<double> reference_cycles(const Measurements& measurements, const std::string& policy,
-                                       const std::string& chain, std::uint64_t bytes) {
+std::optional<CurvePoint> reference_point(const Measurements& measurements, const std::string& policy,
+                                          const std::string& chain, std::uint64_t bytes) {
   const auto* table = measurements.find("latency.reference");
   if (table == nullptr) return {};
   for (const auto& point : read_curve(*table, {policy, chain}))
-    if (static_cast<std::uint64_t>(point.size_bytes) == bytes) return point.latency;
+    if (static_cast<std::uint64_t>(point.size_bytes) == bytes) return point;
   return {};
+}
+
+std::optional<double> reference_cycles(const Measurements& measurements, const std::string& policy,
+                                       const std::string& chain, std::uint64_t bytes) {
+  const auto point = reference_point(measurements, policy, chain, bytes);
+  return point ? std::optional(point->latency) : std::nullopt;
 }
 
 std::optional<double> control_cycles(const Measurements& measurements, const CurveKey& key, const std::string& kind,
@@ -56,6 +64,20 @@ Estimate level_estimate(const Level& level) {
   const double bias = std::max(k_bias_cycles, k_bias_fraction * level.plateau.latency);
   return {
       Outcome::ok, level.plateau.latency, {level.plateau.interval.low - bias, level.plateau.interval.high + bias}, {}};
+}
+
+// Memory over the largest working sets measured, where nearly every first-level translation misses: the
+// last octave of the level.
+Estimate memory_estimate(const Hierarchy& hierarchy, const Level& level) {
+  std::vector<double> latencies;
+  for (const auto& point : hierarchy.curve)
+    if (point.size_bytes >= level.first_bytes && 2.01 * point.size_bytes >= level.last_bytes)
+      latencies.push_back(point.latency);
+  if (latencies.size() < 3) return level_estimate(level);
+  const double value = median(latencies);
+  const auto interval = median_interval(latencies);
+  const double bias = std::max(k_bias_cycles, k_bias_fraction * value);
+  return {Outcome::ok, value, {interval.low - bias, interval.high + bias}, {}};
 }
 
 class LatencyAnalysis {
@@ -113,7 +135,10 @@ class LatencyAnalysis {
       add(id, {outcome, 0, {}, reason}, {}, "#/measurements/latency.curve");
       return;
     }
+    const bool memory = std::string_view(level.name) == "dram";
     auto estimate = level_estimate(*found);
+    const double plateau_cycles = estimate.value;
+    if (memory) estimate = memory_estimate(*hierarchy, *found);
     SampleList samples{{"policy", hierarchy->key.policy},
                        {"points", static_cast<double>(found->plateau.last - found->plateau.first + 1)},
                        {"from_bytes", found->first_bytes},
@@ -121,11 +146,11 @@ class LatencyAnalysis {
     const auto bytes = representative_bytes(*hierarchy, *found);
     if (const auto serial = reference_cycles(m_input.measurements, hierarchy->key.policy, chain, bytes)) {
       samples.emplace_back("serial_reference_cycles", *serial);
-      if (std::abs(*serial - estimate.value) > k_allowed_disagreement * estimate.value + 1)
+      if (std::abs(*serial - plateau_cycles) > k_allowed_disagreement * plateau_cycles + 1)
         estimate = inconclusive(fmt::format("the sweep reads {:.1f} cycles, a serially warmed chain of {} reads {:.1f}",
-                                            estimate.value, format_bytes(bytes), *serial));
+                                            plateau_cycles, format_bytes(bytes), *serial));
     }
-    if (std::string_view(level.name) == "dram") name_translation_state(*hierarchy, *found, samples);
+    if (memory) name_translation_state(*hierarchy, *found, samples);
     add(id, estimate, std::move(samples), "#/measurements/latency.curve");
   }
 
@@ -136,12 +161,21 @@ class LatencyAnalysis {
     const auto* found = hierarchy == nullptr ? nullptr : hierarchy->level(level.name);
     if (found == nullptr) return;  // nothing was asked for, and nothing can be said
     const auto bytes = representative_bytes(*hierarchy, *found);
-    const auto cycles = reference_cycles(m_input.measurements, hierarchy->key.policy, chain, bytes);
+    const auto point = reference_point(m_input.measurements, hierarchy->key.policy, chain, bytes);
     const auto same = reference_cycles(m_input.measurements, hierarchy->key.policy, other, bytes);
-    if (!cycles || !same) return;
+    if (!point || !same) return;
+    const double cycles = point->latency;
     if (std::abs(*same - found->plateau.latency) > k_allowed_disagreement * found->plateau.latency + 1) return;
-    const double bias = std::max(k_bias_cycles, k_bias_fraction * *cycles) + std::abs(*same - found->plateau.latency);
-    add(id, {Outcome::ok, *cycles, {*cycles - bias, *cycles + bias}, {}},
+    const double bias = std::max({k_bias_cycles, k_bias_fraction * cycles, (point->high - point->low) / 2}) +
+                        std::abs(*same - found->plateau.latency);
+    if (bias > k_widest_reference * cycles) {
+      add(id,
+          inconclusive(
+              fmt::format("one size only was measured with this chain, and it scatters by {:.1f} cycles", bias)),
+          {}, "#/measurements/latency.reference");
+      return;
+    }
+    add(id, {Outcome::ok, cycles, {cycles - bias, cycles + bias}, {}},
         {{"policy", hierarchy->key.policy}, {"size_bytes", static_cast<double>(bytes)}},
         "#/measurements/latency.reference");
   }
@@ -185,12 +219,13 @@ class LatencyAnalysis {
     const auto* level = l1 == nullptr || l1->levels.empty() ? nullptr : &l1->levels.front();
     if (level == nullptr) return;
     const auto bytes = representative_bytes(*l1, *level);
-    const auto pointer = reference_cycles(m_input.measurements, l1->key.policy, "pointer", bytes);
-    const auto index = reference_cycles(m_input.measurements, l1->key.policy, "index", bytes);
+    const auto pointer = reference_point(m_input.measurements, l1->key.policy, "pointer", bytes);
+    const auto index = reference_point(m_input.measurements, l1->key.policy, "index", bytes);
     Estimate estimate = {Outcome::skipped, 0, {}, "both chains were not measured at one size"};
     if (pointer && index) {
-      const double noise = 0.1 + (level->plateau.interval.high - level->plateau.interval.low);
-      estimate = {Outcome::ok, *index - *pointer, {*index - *pointer - noise, *index - *pointer + noise}, {}};
+      const double value = index->latency - pointer->latency;
+      const double noise = 0.1 + (pointer->high - pointer->low) / 2 + (index->high - index->low) / 2;
+      estimate = {Outcome::ok, value, {value - noise, value + noise}, {}};
     }
     m_analysis.findings.push_back(make_finding("chain.index_overhead", "cycles", estimate,
                                                "#/measurements/latency.reference",

@@ -142,7 +142,10 @@ Result<void> measure_references(ProbeContext& context) {
         chase.repetitions = 5;
         chase.warmup = Warmup::serial;
         chase.warmup_laps = 1;
-        if (level.name == "dram" && chain == ChainKind::index && !context.options.thorough) continue;
+        // What an index chain adds is known from the nearer levels; a serial lap over a large ring costs time.
+        const bool large = level.name == "dram" || level.name == "l2.far";
+        if (large && chain == ChainKind::index && !context.options.thorough && hierarchy.key.chain == "pointer")
+          continue;
         chases.push_back(chase);
       }
     }

@@ -10,6 +10,10 @@ namespace gpusonde {
 namespace {
 
 constexpr std::uint64_t k_laps = 8;
+// A replacement that protects lines hit again can leave lines of an earlier ring in place for a while; that
+// all lines were seen to hit once is proof, that some missed is none.
+constexpr int k_attempts = 3;
+constexpr std::uint64_t k_calibration_hops = 16384;
 
 }  // namespace
 
@@ -33,24 +37,35 @@ Result<ChaseSamples> ResidencyProbe::chase(std::uint64_t nodes, HopTiming timing
 Result<Residency> ResidencyProbe::ask(std::uint64_t nodes) {
   const auto& capabilities = m_context.target.capabilities();
   const bool by_hop = !capabilities.unified_storage && nodes * k_laps <= capabilities.max_per_hop_hops;
-  return by_hop ? ask_by_hop(nodes) : ask_in_total(nodes);
+  Result<Residency> answer;
+  for (int attempt = 0; attempt < k_attempts; ++attempt) {
+    answer = by_hop ? ask_by_hop(nodes) : ask_in_total(nodes);
+    if (!answer || answer->resident()) break;
+  }
+  return answer;
 }
 
 Result<Residency> ResidencyProbe::ask_in_total(std::uint64_t nodes) {
   if (m_base_cycles == 0) {
-    const auto base = chase(m_resident_nodes, HopTiming::aggregate, k_laps * m_resident_nodes, 3);
+    const auto base =
+        chase(m_resident_nodes, HopTiming::aggregate, std::max(k_calibration_hops, k_laps * m_resident_nodes), 3);
     if (!base) return tl::unexpected(base.error());
     m_base_cycles = hop_latency(*base).low;
   }
   const auto samples = chase(nodes, HopTiming::aggregate, k_laps * nodes, 3);
   if (!samples) return tl::unexpected(samples.error());
-  const double excess = hop_latency(*samples).low - m_base_cycles;
+  const auto latency = hop_latency(*samples);
+  const double cycles = latency.low;
   Residency answer;
   answer.nodes = nodes;
-  answer.misses_per_lap = excess * static_cast<double>(nodes) / (m_miss_cycles - m_hit_cycles);
+  answer.misses_per_lap = (cycles - m_base_cycles) * static_cast<double>(nodes) / (m_miss_cycles - m_hit_cycles);
+  answer.uncertain_misses =
+      (latency.cycles - latency.low) * static_cast<double>(nodes) / (m_miss_cycles - m_hit_cycles);
   // A real overflow misses at least once a lap; timing overhead spread over the laps stays well below.
   answer.tolerated_misses = 0.75;
   answer.shared_config_bytes = samples->shared_config_bytes;
+  // A larger resident ring spreads the overhead of timing further: the better base for what follows.
+  if (answer.resident()) m_base_cycles = std::min(m_base_cycles, cycles);
   return answer;
 }
 

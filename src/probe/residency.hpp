@@ -13,6 +13,7 @@ struct Residency {
   std::uint64_t nodes = 0;
   double misses_per_lap = 0;
   double tolerated_misses = 0;  ///< at most this many count as noise
+  double uncertain_misses = 0;  ///< what the scatter of the repetitions leaves open; 0 where hops are counted
   std::uint64_t shared_config_bytes = 0;
   [[nodiscard]] bool resident() const noexcept { return misses_per_lap <= tolerated_misses; }
 };

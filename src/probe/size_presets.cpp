@@ -63,8 +63,10 @@ Result<std::vector<std::uint64_t>> sweep_sizes(const LatencyOptions& options, st
     if (auto checked = check_bound("--max", options.max_bytes, largest_bytes); !checked)
       return tl::unexpected(checked.error());
   // The last level is only known to be memory when the sweep goes well beyond the caches.
+  // Far beyond, where only translation still changes, a few sizes an octave do.
+  const std::uint64_t fine_high = std::max<std::uint64_t>(256 * k_mib, 4 * nominal_l2_bytes);
   const std::uint64_t preset_high =
-      options.preset == SizePreset::dense ? 2 * k_gib : std::max<std::uint64_t>(256 * k_mib, 8 * nominal_l2_bytes);
+      options.preset == SizePreset::dense ? 2 * k_gib : std::max<std::uint64_t>(2 * k_gib, 2 * fine_high);
   const std::uint64_t low = options.min_bytes != 0 ? options.min_bytes : 4 * k_kib;
   const std::uint64_t high = options.max_bytes != 0 ? options.max_bytes : std::min(preset_high, largest_bytes);
   if (low > high)
@@ -80,9 +82,13 @@ Result<std::vector<std::uint64_t>> sweep_sizes(const LatencyOptions& options, st
                                                 format_bytes(low), format_bytes(high)));
     return sizes;
   }
-  return log_sizes(
-      low, high,
-      options.preset == SizePreset::quick ? std::min(6U, options.points_per_octave) : options.points_per_octave);
+  const auto points =
+      options.preset == SizePreset::quick ? std::min(6U, options.points_per_octave) : options.points_per_octave;
+  if (options.max_bytes != 0 || high <= fine_high || low >= fine_high) return log_sizes(low, high, points);
+  auto sizes = log_sizes(low, fine_high, points);
+  const auto coarse = log_sizes(fine_high, high, std::min(4U, points));
+  sizes.insert(sizes.end(), coarse.begin() + 1, coarse.end());
+  return sizes;
 }
 
 }  // namespace gpusonde

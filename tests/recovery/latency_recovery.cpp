@@ -56,13 +56,20 @@ TEST_P(LatencyRecovery, recovers_or_says_inconclusive) {
         continue;
       }
       if (finding.id.starts_with("timer.")) continue;
-      ASSERT_TRUE(finding.truth) << finding.id << " is ok, but the model has no such thing";
+      EXPECT_TRUE(finding.truth) << finding.id << " is ok, but the model has no such thing";
+      if (!finding.truth) continue;
       const auto* truth = std::get_if<double>(&*finding.truth);
       ASSERT_NE(truth, nullptr) << finding.id;
-      EXPECT_NEAR(std::get<double>(*finding.value), *truth, tolerance(finding, *truth)) << finding.id;
+      const double value = std::get<double>(*finding.value);
+      const double width = finding.interval->high - finding.interval->low;
+      EXPECT_LE(width, std::max(0.15 * value, 4.0)) << finding.id << " is said to be known";
+      EXPECT_TRUE(std::abs(value - *truth) <= tolerance(finding, *truth) || finding.agrees.value_or(false))
+          << finding.id << ": " << value << " (" << finding.interval->low << " to " << finding.interval->high
+          << "), the model has " << *truth;
     }
-    if (const auto* far = run.finding("l2.far_latency"); far != nullptr && far->outcome == Outcome::unsupported)
+    if (const auto* far = run.finding("l2.far_latency"); far != nullptr && far->outcome == Outcome::unsupported) {
       EXPECT_FALSE(two_l2_levels) << "a level was missed and said not to exist";
+    }
   }
   std::printf("seeds %llu to %llu:", static_cast<unsigned long long>(1000 + GetParam() * 20),
               static_cast<unsigned long long>(1000 + GetParam() * 20 + 19));

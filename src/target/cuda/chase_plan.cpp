@@ -62,8 +62,7 @@ class Planner {
     } else if (m_e.warmup == Warmup::parallel) {
       const std::uint64_t nodes = m_e.ring.order.node_count;
       m_next.warm_count = visits;
-      if (m_resident_bound_nodes != 0 && nodes / 2 > m_resident_bound_nodes &&
-          m_e.start_back <= m_resident_bound_nodes) {
+      if (m_resident_bound_nodes != 0 && nodes > m_resident_bound_nodes && m_e.start_back <= m_resident_bound_nodes) {
         m_next.warm_count = m_resident_bound_nodes;
         m_next.warm_first = nodes - m_resident_bound_nodes;
       }

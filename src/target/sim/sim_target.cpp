@@ -15,6 +15,8 @@
 namespace gpusonde {
 namespace {
 
+constexpr std::uint64_t k_most_per_hop_samples = 1 << 22;  // memory is the only limit: 16 MiB of samples
+
 using namespace sim;
 
 DeviceInfo describe(const DeviceModel& model) {
@@ -43,6 +45,7 @@ Capabilities capabilities_of(const DeviceModel& model, const DeviceInfo& info) {
   result.max_ring_bytes = PageTable(model.paging, model.memory_bytes, 0).mapped_bytes();
   result.unified_storage = model.unified.has_value();
   result.warmups_agree = true;
+  result.max_per_hop_hops = k_most_per_hop_samples;
   result.sm_choice = true;
   result.paths = {LoadPath::global_ca, LoadPath::global_cg, LoadPath::global_cv, LoadPath::global_nc};
   if (model.timing.shared_hit_cycles > 0 && info.nominal.shared_per_block_bytes > 0) {

@@ -36,14 +36,15 @@ GPUSONDE_KERNEL timer(const ClockParameters p) {
 // costs apart from its loads. Run twice, the second run kept.
 GPUSONDE_KERNEL loop_overhead(const ClockParameters p) {
   if (thread_index() != 0) return;
-  // Not the same for all lanes as far as the compiler can tell, or the loop would run on the uniform datapath.
+  // Not the same for all lanes as far as the compiler can tell, or the loop would run on the uniform
+  // datapath, whose latencies are others.
   u32 x = static_cast<u32>(kept_in_register(1));
 #pragma unroll 1
   for (int run = 0; run < 2; ++run) {
     const u64 ns_before = global_timer_ns();
     const u64 before = clock_cycles();
 #pragma unroll 1
-    for (u64 i = 0; i < p.amount; ++i) {
+    for (u32 left = static_cast<u32>(kept_in_register(p.amount)); left != 0; --left) {
       do_not_unroll();
       asm volatile("mad.lo.u32 %0, %0, 1664525, 1013904223;" : "+r"(x));
     }

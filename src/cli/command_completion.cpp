@@ -51,7 +51,7 @@ complete -F _gpusonde gpusonde
                      fmt::join(command_names(app), " "), fmt::join(option_names(app), " "), cases);
 }
 
-std::string quoted(std::string text, std::string_view escaped) {
+std::string quoted(std::string_view text, std::string_view escaped) {
   std::string out;
   for (const char c : text) {
     if (escaped.find(c) != std::string_view::npos) out += '\\';

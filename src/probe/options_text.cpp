@@ -92,9 +92,9 @@ Result<ProbeOptions> probe_options_from(const OptionValues& values) {
   ProbeOptions options;
   auto& latency = options.latency;
   for (const auto& [name, text] : values) {
-    const auto take = [&](auto parsed, auto& into) -> Result<void> {
+    const auto take = [&option = name](auto parsed, auto& into) -> Result<void> {
       if (!parsed)
-        return fail(ErrorKind::bad_input, fmt::format("option {} in the run: {}", name, parsed.error().message));
+        return fail(ErrorKind::bad_input, fmt::format("option {} in the run: {}", option, parsed.error().message));
       into = static_cast<std::remove_reference_t<decltype(into)>>(std::move(*parsed));
       return {};
     };

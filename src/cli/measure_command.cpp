@@ -124,7 +124,8 @@ void add_latency_options(CLI::App& command, LatencyTexts& texts) {
   command.add_option("--policy", texts.policy, "Load paths: ca, cg, cv, nc; a comma list")->capture_default_str();
   command.add_option("--chain", texts.chain, "Hops: pointer (64-bit), index (32-bit); a comma list")
       ->capture_default_str();
-  command.add_flag("--subtract-overhead", texts.subtract_overhead, "Take an empty loop's cycles off every latency");
+  command.add_flag("--subtract-overhead", texts.subtract_overhead,
+                   "Take an empty loop's share of cycles off every hop");
   command.add_option("--warmup", texts.warmup, "serial, parallel or auto")->capture_default_str();
   command.add_option("--hops", texts.hops, "Timed loads a repetition")->capture_default_str();
 }

@@ -9,8 +9,9 @@
 namespace gpusonde {
 namespace {
 
-constexpr double k_widest_fraction = 0.12;
+constexpr double k_widest_fraction = 0.15;
 constexpr double k_least_separation_sigma = 4;
+constexpr double k_systematic_fraction = 0.01;  // hits and misses taken for each other, lines of the tail
 
 struct LevelOfPoints {
   double latency = 0;
@@ -75,11 +76,11 @@ Estimate resident_bytes(std::span<const RecencyPoint> points, double hit_bytes, 
   const double low_shift = low.point_sigma / std::sqrt(static_cast<double>(low.count)) / rise * value;
   const double high_shift =
       high.point_sigma / std::sqrt(static_cast<double>(high.count)) / rise * (bytes.back() - bytes.front());
-  const double coarse = std::abs(trapezoids(bytes, resident, 1) - trapezoids(bytes, resident, 2)) / 2;
-  const double half =
-      2 * std::sqrt(variance + low_shift * low_shift + high_shift * high_shift) + coarse + 0.002 * value;
+  const double coarse = std::abs(trapezoids(bytes, resident, 1) - trapezoids(bytes, resident, 2));
+  const double half = 2 * std::sqrt(variance + low_shift * low_shift + high_shift * high_shift) + coarse +
+                      k_systematic_fraction * value;
   if (2 * half > k_widest_fraction * value)
-    return inconclusive("the recency curve is too noisy: its integral is uncertain by more than 6 %");
+    return inconclusive("the recency curve is too noisy: its integral is uncertain by more than 7 %");
   return {Outcome::ok, value, {value - half, value + half}, {}};
 }
 

@@ -2,83 +2,51 @@
 
 #include <algorithm>
 #include <cmath>
-#include <vector>
-
-#include "inference/statistics.hpp"
 
 namespace gpusonde {
 namespace {
 
+constexpr std::size_t k_least_points = 8;
 constexpr double k_widest_fraction = 0.15;
-constexpr double k_least_separation_sigma = 4;
-constexpr double k_systematic_fraction = 0.01;  // hits and misses taken for each other, lines of the tail
+constexpr double k_most_left = 0.03;
+constexpr double k_systematic_fraction = 0.01;
 
-struct LevelOfPoints {
-  double latency = 0;
-  double point_sigma = 0;  ///< scatter of one point
-  std::size_t count = 0;
-};
-
-template <class Wanted>
-LevelOfPoints level_of(std::span<const RecencyPoint> points, const Wanted& wanted) {
-  std::vector<double> latencies;
-  for (const auto& point : points)
-    if (wanted(point)) latencies.push_back(point.latency);
-  if (latencies.empty()) return {};
-  double mean = 0;
-  for (const double latency : latencies) mean += latency / static_cast<double>(latencies.size());
-  double squares = 0;
-  for (const double latency : latencies) squares += (latency - mean) * (latency - mean);
-  const auto free = static_cast<double>(std::max<std::size_t>(1, latencies.size() - 1));
-  return {mean, std::sqrt(squares / free), latencies.size()};
+// Over every `step`-th point, the last one included.
+double integral(std::span<const RecencyPoint> points, std::size_t step) {
+  double sum = points.front().bytes_back * (1 + points.front().resident) / 2;
+  std::size_t last = 0;
+  const auto add = [&](std::size_t i) {
+    sum += (points[i].bytes_back - points[last].bytes_back) * (points[i].resident + points[last].resident) / 2;
+    last = i;
+  };
+  for (std::size_t i = step; i < points.size(); i += step) add(i);
+  if (last + 1 != points.size()) add(points.size() - 1);
+  return sum;
 }
 
-double trapezoids(std::span<const double> x, std::span<const double> y, std::size_t step) {
+double mean_of_last(std::span<const RecencyPoint> points, std::size_t count) {
   double sum = 0;
-  std::size_t last = 0;
-  for (std::size_t i = step; i < x.size(); i += step) {
-    sum += (x[i] - x[last]) * (y[i] + y[last]) / 2;
-    last = i;
-  }
-  const std::size_t end = x.size() - 1;
-  return last == end ? sum : sum + (x[end] - x[last]) * (y[end] + y[last]) / 2;
+  for (const auto& point : points.last(count)) sum += point.resident;
+  return sum / static_cast<double>(count);
 }
 
 }  // namespace
 
-Estimate resident_bytes(std::span<const RecencyPoint> points, double hit_bytes, double miss_bytes) {
-  const auto low = level_of(points, [&](const RecencyPoint& p) { return p.bytes_back <= hit_bytes; });
-  const auto high = level_of(points, [&](const RecencyPoint& p) { return p.bytes_back >= miss_bytes; });
-  if (low.count < 2 || high.count < 2) return inconclusive("too few points on the plateaus of the recency curve");
-  const double rise = high.latency - low.latency;
-  const double point_sigma = std::max(low.point_sigma, high.point_sigma);
-  if (rise <= 0 || rise < k_least_separation_sigma * point_sigma)
-    return inconclusive("hits and misses are too close together on the recency curve");
-
-  std::vector<double> bytes;
-  std::vector<double> resident;
-  for (const auto& point : points) {
-    bytes.push_back(point.bytes_back);
-    resident.push_back((high.latency - point.latency) / rise);
-  }
-  const double value = bytes.front() + trapezoids(bytes, resident, 1);
-
+Estimate resident_bytes(std::span<const RecencyPoint> points, double point_sigma) {
+  if (points.size() < k_least_points) return inconclusive("too few points on the recency curve");
+  if (mean_of_last(points, 3) > k_most_left)
+    return inconclusive("lines are still resident at the end of the recency curve");
+  const double value = integral(points, 1);
   double variance = 0;
   for (std::size_t i = 0; i < points.size(); ++i) {
-    const double left = i == 0 ? bytes[0] : bytes[i - 1];
-    const double right = i + 1 == bytes.size() ? bytes[i] : bytes[i + 1];
+    const double left = i == 0 ? 0 : points[i - 1].bytes_back;
+    const double right = i + 1 == points.size() ? points[i].bytes_back : points[i + 1].bytes_back;
     const double weight = (right - left) / 2;
-    const double f = std::clamp(resident[i], 0.0, 1.0);
-    const double noise = point_sigma / rise;
-    variance += weight * weight * (f * (1 - f) / std::max(1.0, points[i].hops) + noise * noise);
+    const double share = std::clamp(points[i].resident, 0.0, 1.0);
+    variance += weight * weight * (share * (1 - share) / std::max(1.0, points[i].hops) + point_sigma * point_sigma);
   }
-  // A shift of either level moves the whole integral below or above it.
-  const double low_shift = low.point_sigma / std::sqrt(static_cast<double>(low.count)) / rise * value;
-  const double high_shift =
-      high.point_sigma / std::sqrt(static_cast<double>(high.count)) / rise * (bytes.back() - bytes.front());
-  const double coarse = std::abs(trapezoids(bytes, resident, 1) - trapezoids(bytes, resident, 2));
-  const double half = 2 * std::sqrt(variance + low_shift * low_shift + high_shift * high_shift) + coarse +
-                      k_systematic_fraction * value;
+  const double coarse = std::abs(value - integral(points, 2));
+  const double half = 2 * std::sqrt(variance) + coarse + k_systematic_fraction * value;
   if (2 * half > k_widest_fraction * value)
     return inconclusive("the recency curve is too noisy: its integral is uncertain by more than 7 %");
   return {Outcome::ok, value, {value - half, value + half}, {}};

@@ -10,19 +10,19 @@
 
 namespace gpusonde {
 
-/// Mean latency of lines that were touched `bytes_back` of distinct lines ago. `hops` lines were sampled.
+/// Share of lines still resident that were touched `bytes_back` of distinct lines ago.
 struct RecencyPoint {
   double bytes_back = 0;
-  double latency = 0;  ///< cycles a hop
-  double hops = 0;
+  double resident = 0;  ///< 0 to 1, more or less
+  double hops = 0;      ///< lines sampled
 };
 
-/// Capacity = first.bytes_back + integral of (high - latency) / (high - low) from the first point on
-/// (trapezoids), where `low` is the latency of a hit, from points up to `hit_bytes`, and `high` that of a
-/// miss, from points beyond `miss_bytes`. Points ascend in bytes_back. The interval holds sampling, the
-/// points' own scatter on the two plateaus, and the coarseness of the trapezoids (against every second
-/// point). Inconclusive when a plateau has fewer than two points, when the levels lie within 4 sigma, or when
-/// the interval is wider than 12 % of the value.
-[[nodiscard]] Estimate resident_bytes(std::span<const RecencyPoint> points, double hit_bytes, double miss_bytes);
+/// The integral of `resident` from 0 on (trapezoids; what was touched after the first point's lines counts as
+/// resident as those and all are on average). Points ascend in bytes_back. `point_sigma`: noise of a share
+/// beyond counting, 0 where hits are counted. The interval holds counting, that noise, the coarseness of the
+/// trapezoids (against every second point) and 1 % for hits and misses taken for each other. Inconclusive with
+/// fewer than eight points, when more than 3 % are still resident at the end, or when the interval is wider
+/// than 15 % of the value.
+[[nodiscard]] Estimate resident_bytes(std::span<const RecencyPoint> points, double point_sigma);
 
 }  // namespace gpusonde

@@ -17,7 +17,6 @@ namespace {
 constexpr std::uint32_t k_line_bytes = 128;
 constexpr std::uint64_t k_memory_bytes = 4 * k_gib;
 constexpr std::uint64_t k_least_capacity_bytes = 16 * k_kib;
-constexpr std::uint64_t k_most_capacity_bytes = 64 * k_mib;
 
 /// Masks of which the i-th holds bit 7+i and higher ones, so that they are independent; the higher bits stop at
 /// the memory's size. Aligned stretches of one line a set spread evenly over all sets.
@@ -72,14 +71,14 @@ DomainLatency next_latency(Random& random, double before_cycles, double sm_mhz) 
 /// Rounding in the split must not bring levels closer than promised.
 constexpr double k_rounding_margin_cycles = 1e-6;
 
-void add_caches(Random& random, DeviceModel& model, unsigned levels) {
+void add_caches(Random& random, DeviceModel& model, unsigned levels, std::uint64_t most_capacity_bytes) {
   double cycles = 0;
   std::uint64_t low_bytes = k_least_capacity_bytes;
   for (unsigned i = 0; i < levels; ++i) {
     CacheModel cache;
     cache.name = fmt::format("l{}", i + 1);
     const auto later_levels = levels - 1 - i;
-    give_geometry(random, cache, low_bytes, std::max(low_bytes, k_most_capacity_bytes >> (3 * later_levels)));
+    give_geometry(random, cache, low_bytes, std::max(low_bytes, most_capacity_bytes >> (3 * later_levels)));
     cache.hit = i == 0 ? DomainLatency{20 + 30 * random.uniform(), 0}
                        : next_latency(random, cycles + k_rounding_margin_cycles, model.timing.sm_mhz);
     cycles = cache.hit.cycles(model.timing.sm_mhz);
@@ -121,7 +120,8 @@ DeviceModel random_model(std::uint64_t seed, const RandomModelOptions& options) 
   model.timing.sm_mhz = static_cast<double>(random.between(900, 3000));
   model.timing.index_overhead_cycles = static_cast<double>(random.between(2, 8));
   add_caches(random, model,
-             static_cast<unsigned>(random.between(options.least_cache_levels, options.most_cache_levels)));
+             static_cast<unsigned>(random.between(options.least_cache_levels, options.most_cache_levels)),
+             options.most_capacity_bytes);
   if (options.with_tlb && random.below(2) == 0) {
     TlbModel tlb;
     tlb.entries = static_cast<std::uint32_t>(random.between(16, 64));

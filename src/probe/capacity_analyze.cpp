@@ -6,11 +6,13 @@
 #include <limits>
 #include <map>
 #include <optional>
+#include <span>
 
 #include "core/units.hpp"
 #include "inference/recency.hpp"
 #include "probe/capacity_probe.hpp"
 #include "probe/findings.hpp"
+#include "probe/hierarchy.hpp"
 
 namespace gpusonde {
 namespace {
@@ -105,31 +107,41 @@ void add_l1(const AnalysisInput& input, Analysis& analysis) {
   analysis.derived.emplace_back("derived.l1.capacity", std::move(out));
 }
 
-// The recency table as curves: of the latency, and of the two shares that a near and a far level leave.
+// The recency table as shares of lines still in the near level, and still in any level before memory.
 struct RecencyCurves {
-  std::vector<RecencyPoint> latency;
-  std::vector<RecencyPoint> not_near;   ///< share of lines that are no longer in the near level
-  std::vector<RecencyPoint> in_memory;  ///< share of lines that are in neither
-  double hit_bytes = 0;
-  double miss_bytes = 0;
+  std::vector<RecencyPoint> near;
+  std::vector<RecencyPoint> any;
+  double any_sigma = 0;
   bool two_levels = false;
 };
 
-double mean_latency(const Table& table, std::string_view wanted_zone) {
+// Mean reading of a zone's hops as if all of them were near hits: the others take one step more.
+double zone_cycles(const Table& table, std::string_view wanted, bool near_hits) {
   const auto& zone = *table.column<std::string>("zone");
   const auto& cycles = *table.column<double>("latency_cycles");
+  const auto& near = *table.column<double>("near_fraction");
+  const auto& step = *table.column<double>("far_minus_near_cycles");
   double sum = 0;
   double count = 0;
-  for (std::size_t row = 0; row < zone.size(); ++row)
-    if (zone[row] == wanted_zone) {
-      sum += cycles[row];
-      ++count;
-    }
+  for (std::size_t row = 0; row < zone.size(); ++row) {
+    if (zone[row] != wanted) continue;
+    sum += cycles[row] - (near_hits ? (1 - near[row]) * step[row] : 0);
+    ++count;
+  }
   return count == 0 ? 0 : sum / count;
 }
 
-// With near hits counted hop by hop, the mean latency gives the rest: of what is not near, the part that
-// memory's latency explains is in memory.
+double scatter(std::span<const double> values) {
+  if (values.size() < 2) return 0;
+  double mean = 0;
+  for (const double value : values) mean += value / static_cast<double>(values.size());
+  double squares = 0;
+  for (const double value : values) squares += (value - mean) * (value - mean);
+  return std::sqrt(squares / static_cast<double>(values.size() - 1));
+}
+
+// Near hits are counted hop by hop. With a far level, the mean reading gives the rest: of what is not near,
+// the part that memory's latency explains is in memory.
 std::optional<RecencyCurves> recency_curves(const Table& table) {
   const auto* zone = table.column<std::string>("zone");
   const auto* back = table.column<std::uint64_t>("bytes_back");
@@ -139,25 +151,37 @@ std::optional<RecencyCurves> recency_curves(const Table& table) {
   const auto* hops = table.column<std::uint64_t>("hops");
   if (!zone || !back || !cycles || !near || !step || !hops || zone->empty()) return {};
   RecencyCurves curves;
-  curves.miss_bytes = std::numeric_limits<double>::infinity();
   curves.two_levels = step->front() > 0;
-  const double hit_cycles = mean_latency(table, "hit");
-  const double miss_cycles = mean_latency(table, "miss");
+  const double hit_cycles = zone_cycles(table, "hit", true);
+  const double miss_cycles = zone_cycles(table, "miss", false);
   const double far_cycles = hit_cycles + step->front();
+  std::vector<double> at_the_end;
   for (std::size_t row = 0; row < zone->size(); ++row) {
     const auto bytes = static_cast<double>((*back)[row]);
     const auto count = static_cast<double>((*hops)[row]);
-    curves.latency.push_back({bytes, (*cycles)[row], count});
-    if (curves.two_levels) {
-      const double near_share = (*near)[row];
-      const double explained = near_share * hit_cycles + (1 - near_share) * far_cycles;
-      curves.not_near.push_back({bytes, 1 - near_share, count});
-      curves.in_memory.push_back({bytes, ((*cycles)[row] - explained) / (miss_cycles - far_cycles), count});
-    }
-    if ((*zone)[row] == "hit") curves.hit_bytes = std::max(curves.hit_bytes, bytes);
-    if ((*zone)[row] == "miss") curves.miss_bytes = std::min(curves.miss_bytes, bytes);
+    const double share = (*near)[row];
+    curves.near.push_back({bytes, share, count});
+    if (!curves.two_levels) continue;
+    const double explained = share * hit_cycles + (1 - share) * far_cycles;
+    const double any = 1 - ((*cycles)[row] - explained) / (miss_cycles - far_cycles);
+    curves.any.push_back({bytes, any, count});
+    if ((*zone)[row] == "miss") at_the_end.push_back(any);
   }
+  curves.any_sigma = scatter(at_the_end);
   return curves;
+}
+
+// Why the curves may not be what they are taken for; empty when they are.
+std::string unsettled(const AnalysisInput& input, const RecencyCurves& curves, const Table& table) {
+  const auto all = infer_hierarchies(input.measurements, input.device);
+  const auto* view = deep_view(all, "pointer");
+  if (view == nullptr) view = deep_view(all, "index");
+  if (view != nullptr && std::any_of(view->steps.begin(), view->steps.end(),
+                                     [](const Step& step) { return step.cause == StepCause::unattributed; }))
+    return "a step of the curve could not be attributed to a level";
+  if (!curves.two_levels && hidden_level_share(table) > k_hidden_level_share)
+    return "loads were seen between the L2's latency and memory's: another level may lie between";
+  return {};
 }
 
 void add_behind_l1(const AnalysisInput& input, Analysis& analysis) {
@@ -165,21 +189,26 @@ void add_behind_l1(const AnalysisInput& input, Analysis& analysis) {
   const auto curves = table == nullptr ? std::nullopt : recency_curves(*table);
   const auto add = [&](const char* id, const Estimate& estimate) {
     analysis.findings.push_back(make_finding(id, "bytes", estimate, "#/measurements/capacity.recency",
-                                             {{"points", curves ? static_cast<double>(curves->latency.size()) : 0.0}}));
+                                             {{"points", curves ? static_cast<double>(curves->near.size()) : 0.0}}));
   };
   if (!curves) {
     for (const auto* id : {"l2.capacity", "l2.near_capacity"})
       add(id, inconclusive("no cache level with memory behind it was found"));
     return;
   }
-  const auto resident = [&](const std::vector<RecencyPoint>& points) {
-    return resident_bytes(points, curves->hit_bytes, curves->miss_bytes);
-  };
-  add("l2.capacity", resident(curves->two_levels ? curves->in_memory : curves->latency));
-  add("l2.near_capacity",
-      curves->two_levels
-          ? resident(curves->not_near)
-          : Estimate{Outcome::unsupported, 0, {}, "one SM sees one L2 plateau: the L2 has one partition"});
+  const auto doubt = unsettled(input, *curves, *table);
+  if (!doubt.empty()) {
+    for (const auto* id : {"l2.capacity", "l2.near_capacity"}) add(id, inconclusive(doubt));
+    return;
+  }
+  const auto near = resident_bytes(curves->near, 0);
+  if (!curves->two_levels) {
+    add("l2.capacity", near);
+    add("l2.near_capacity", {Outcome::unsupported, 0, {}, "one SM sees one L2 plateau: the L2 has one partition"});
+    return;
+  }
+  add("l2.capacity", resident_bytes(curves->any, curves->any_sigma));
+  add("l2.near_capacity", near);
 }
 
 }  // namespace

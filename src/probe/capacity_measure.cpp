@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include "core/units.hpp"
 #include "inference/capacity.hpp"
@@ -18,6 +17,7 @@ namespace gpusonde {
 namespace {
 
 constexpr std::uint64_t k_line_bytes = 128;
+constexpr double k_recency_ring = 2.8;  // times where memory begins on the curve
 
 void store(Table& table, const StorageSplit& split, const Residency& answer) {
   table.make<std::string>("level").emplace_back("l1");
@@ -86,8 +86,8 @@ struct RecencyZone {
 std::vector<RecencyZone> recency_zones(double lower_end_bytes, double memory_bytes, bool two_edges) {
   const double hits = std::min(lower_end_bytes / 16, 2.0 * static_cast<double>(k_mib));
   return {{"hit", hits / 2, hits, 6},
-          {"edge", hits, 1.4 * memory_bytes, two_edges ? 44 : 32},
-          {"miss", 1.5 * memory_bytes, 1.9 * memory_bytes, 6}};
+          {"edge", hits, 1.9 * memory_bytes, two_edges ? 44 : 36},
+          {"miss", 2.0 * memory_bytes, 2.6 * memory_bytes, 6}};
 }
 
 double bytes_back(const RecencyZone& zone, int i) {
@@ -96,22 +96,25 @@ double bytes_back(const RecencyZone& zone, int i) {
   return zone.from_bytes + (zone.to_bytes - zone.from_bytes) * curved;
 }
 
-// Share of hops below a threshold, and their mean: the near level told from what lies further.
-struct NearShare {
-  double fraction = std::numeric_limits<double>::quiet_NaN();
+// What the hops of one chase say: how many were near hits, and how many lie between near and memory.
+struct HopShares {
+  double near = 0;
+  double between = 0;
   double mean_cycles = 0;
 };
-NearShare near_share(const ChaseSamples& samples, double threshold_cycles) {
-  const auto near = std::count_if(samples.hop_cycles.begin(), samples.hop_cycles.end(),
-                                  [&](std::uint32_t cycles) { return cycles < threshold_cycles; });
-  double sum = 0;
-  for (const auto cycles : samples.hop_cycles) sum += cycles;
+HopShares hop_shares(const ChaseSamples& samples, double near_cycles, double next_rise, double memory_rise) {
+  HopShares shares;
   const auto count = static_cast<double>(std::max<std::size_t>(1, samples.hop_cycles.size()));
-  return {static_cast<double>(near) / count, sum / count};
+  for (const auto cycles : samples.hop_cycles) {
+    const double above = cycles - near_cycles;
+    shares.mean_cycles += cycles / count;
+    if (above < next_rise / 2) shares.near += 1 / count;
+    if (above > 0.3 * memory_rise && above < 0.7 * memory_rise) shares.between += 1 / count;
+  }
+  return shares;
 }
 
-// Chases that begin at lines touched so long ago, by zone. Where two levels lie before memory each hop is
-// timed, so that the near level can be told from the far one.
+// Chases that begin at lines touched so long ago, by zone. Each hop is timed, so that near hits are counted.
 struct RecencyPlan {
   std::vector<Experiment> chases;
   std::vector<const char*> zones;
@@ -121,31 +124,29 @@ RecencyPlan plan_recency(const ProbeContext& context, const Hierarchy& view, dou
   RecencyPlan plan;
   for (const auto& zone : recency_zones(lower_end_bytes, memory_bytes, two_edges))
     for (int i = 0; i < zone.points; ++i) {
-      auto chase = sweep_point(static_cast<std::uint64_t>(2.1 * memory_bytes), path_of(view.key.policy),
+      auto chase = sweep_point(static_cast<std::uint64_t>(k_recency_ring * memory_bytes), path_of(view.key.policy),
                                chain_of(view.key.chain), context.options);
       chase.warmup = Warmup::parallel;
       chase.warmup_laps = 1;
       chase.start_back = static_cast<std::uint64_t>(bytes_back(zone, i)) / k_line_bytes;
       // The chase must not run past the lap's end, where the oldest lines are.
-      chase.hops = std::clamp<std::uint64_t>(chase.start_back / 4 / 8 * 8, 8, 2048);
-      if (two_edges) {
-        chase.timing = HopTiming::per_hop;
-        chase.hops = std::min<std::uint64_t>(3 * chase.hops, context.target.capabilities().max_per_hop_hops / 8 * 8);
-        chase.repetitions = 1;
-      }
+      const auto most = std::min<std::uint64_t>(6144, context.target.capabilities().max_per_hop_hops);
+      chase.hops = std::clamp<std::uint64_t>(3 * chase.start_back / 4, 8, most) / 8 * 8;
+      chase.timing = HopTiming::per_hop;
+      chase.repetitions = 1;
       plan.chases.emplace_back(chase);
       plan.zones.push_back(zone.name);
     }
   return plan;
 }
 
-// Middle between the near level and the next, as read hop by hop: the hit zone's median gives the near one.
-double near_threshold(const RecencyPlan& plan, const std::vector<Samples>& samples, double near_to_far_cycles) {
+// A near hit as read hop by hop, with what timing each hop adds: the hit zone's median.
+double near_reading(const RecencyPlan& plan, const std::vector<Samples>& samples) {
   std::vector<double> hits;
   for (std::size_t i = 0; i < samples.size(); ++i)
     if (std::string_view(plan.zones[i]) == "hit")
       for (const auto cycles : std::get<ChaseSamples>(samples[i]).hop_cycles) hits.push_back(cycles);
-  return hits.empty() ? 0 : median(hits) + near_to_far_cycles / 2;
+  return hits.empty() ? 0 : median(hits);
 }
 
 Result<void> measure_recency(ProbeContext& context) {
@@ -154,7 +155,8 @@ Result<void> measure_recency(ProbeContext& context) {
   if (view == nullptr) view = deep_view(all, "index");
   const auto* near = view == nullptr ? nullptr : view->level("l2");
   if (near == nullptr || view->level("dram") == nullptr) return {};
-  if (2.1 * view->level("dram")->first_bytes > static_cast<double>(context.target.capabilities().max_ring_bytes))
+  if (k_recency_ring * view->level("dram")->first_bytes >
+      static_cast<double>(context.target.capabilities().max_ring_bytes))
     return {};
   const auto* far = view->level("l2.far");
   const auto plan = plan_recency(context, *view, near->last_bytes, far != nullptr);
@@ -165,22 +167,22 @@ Result<void> measure_recency(ProbeContext& context) {
   };
   auto samples = context.target.run(plan.chases, {context.cancel, progress});
   if (!samples) return tl::unexpected(samples.error());
-  const double threshold =
-      far == nullptr ? 0 : near_threshold(plan, *samples, far->plateau.latency - near->plateau.latency);
+  const double near_cycles = near_reading(plan, *samples);
+  const double memory_rise = view->level("dram")->plateau.latency - near->plateau.latency;
+  const double next_rise = far == nullptr ? memory_rise : far->plateau.latency - near->plateau.latency;
   auto& table = context.measurements.table("capacity.recency");
   for (std::size_t i = 0; i < plan.chases.size(); ++i) {
     const auto& chase = std::get<ChaseExperiment>(plan.chases[i]);
-    const auto& sample = std::get<ChaseSamples>((*samples)[i]);
-    const auto share = far == nullptr ? NearShare{} : near_share(sample, threshold);
+    const auto shares = hop_shares(std::get<ChaseSamples>((*samples)[i]), near_cycles, next_rise, memory_rise);
     table.make<std::string>("policy").emplace_back(to_string(chase.path));
     table.make<std::string>("zone").emplace_back(plan.zones[i]);
     table.make<std::uint64_t>("ring_bytes").push_back(chase.ring.footprint_bytes());
     table.make<std::uint64_t>("bytes_back").push_back(chase.start_back * k_line_bytes);
-    table.make<double>("latency_cycles").push_back(far == nullptr ? hop_latency(sample).cycles : share.mean_cycles);
-    table.make<double>("near_fraction").push_back(share.fraction);
-    table.make<double>("far_minus_near_cycles")
-        .push_back(far == nullptr ? 0 : far->plateau.latency - near->plateau.latency);
-    table.make<std::uint64_t>("hops").push_back(chase.hops * chase.repetitions);
+    table.make<double>("latency_cycles").push_back(shares.mean_cycles);
+    table.make<double>("near_fraction").push_back(shares.near);
+    table.make<double>("between_fraction").push_back(shares.between);
+    table.make<double>("far_minus_near_cycles").push_back(far == nullptr ? 0 : next_rise);
+    table.make<std::uint64_t>("hops").push_back(chase.hops);
   }
   return {};
 }

@@ -156,6 +156,11 @@ const Hierarchy* deep_view(const std::vector<Hierarchy>& all, const std::string&
   return nullptr;
 }
 
+double hidden_level_share(const Table& recency) {
+  const auto* between = recency.column<double>("between_fraction");
+  return between == nullptr || between->empty() ? 0 : *std::max_element(between->begin(), between->end());
+}
+
 std::uint64_t representative_bytes(const Hierarchy& hierarchy, const Level& level) {
   const double first = hierarchy.curve[level.plateau.first].size_bytes;
   const double last = hierarchy.curve[level.plateau.last].size_bytes;

@@ -73,6 +73,12 @@ struct Hierarchy {
 [[nodiscard]] const Hierarchy* first_level_view(const std::vector<Hierarchy>& all, const std::string& chain);
 [[nodiscard]] const Hierarchy* deep_view(const std::vector<Hierarchy>& all, const std::string& chain);
 
+/// Largest share of hops that lie well between the L2's latency and memory's, from `capacity.recency`; above
+/// k_hidden_level_share a level whose plateau the sweep does not show may lie there (one with random replacement,
+/// for one, has hardly a plateau). 0 when the table is absent.
+inline constexpr double k_hidden_level_share = 0.06;
+[[nodiscard]] double hidden_level_share(const Table& recency);
+
 /// A size in the middle of a level's first segment, not further than 1.1 times its beginning for memory,
 /// since a serial warm-up takes the longer the larger it is.
 [[nodiscard]] std::uint64_t representative_bytes(const Hierarchy& hierarchy, const Level& level);

@@ -18,7 +18,9 @@ namespace {
 constexpr double k_allowed_disagreement = 0.02;  // sweep against serially warmed reference
 constexpr double k_bias_fraction = 0.0025;       // what warm-up and sampling of lines may shift a plateau by
 constexpr double k_bias_cycles = 0.15;
-constexpr double k_widest_reference = 0.05;  // scatter of a single size that still counts
+constexpr double k_hops_a_turn = 64;  // of the timed loop: its branch is paid once in so many
+constexpr double k_widest_overhead_cycles = 1.5;
+constexpr double k_widest_reference = 0.03;  // scatter of a single size that still counts
 
 struct LevelName {
   const char* name;
@@ -34,12 +36,6 @@ std::optional<CurvePoint> reference_point(const Measurements& measurements, cons
   for (const auto& point : read_curve(*table, {policy, chain}))
     if (static_cast<std::uint64_t>(point.size_bytes) == bytes) return point;
   return {};
-}
-
-std::optional<double> reference_cycles(const Measurements& measurements, const std::string& policy,
-                                       const std::string& chain, std::uint64_t bytes) {
-  const auto point = reference_point(measurements, policy, chain, bytes);
-  return point ? std::optional(point->latency) : std::nullopt;
 }
 
 std::optional<double> control_cycles(const Measurements& measurements, const CurveKey& key, const std::string& kind,
@@ -88,7 +84,7 @@ class LatencyAnalysis {
         m_clock(sm_clock_estimate(input.measurements)) {
     for (const auto& [key, value] : input.options.values)
       if (key == "subtract-overhead" && value == "true")
-        m_overhead = loop_overhead_cycles(input.measurements).value_or(0);
+        m_overhead = loop_overhead_cycles(input.measurements).value_or(0) / k_hops_a_turn;
   }
 
   Analysis run() {
@@ -144,11 +140,12 @@ class LatencyAnalysis {
                        {"from_bytes", found->first_bytes},
                        {"to_bytes", found->last_bytes}};
     const auto bytes = representative_bytes(*hierarchy, *found);
-    if (const auto serial = reference_cycles(m_input.measurements, hierarchy->key.policy, chain, bytes)) {
-      samples.emplace_back("serial_reference_cycles", *serial);
-      if (std::abs(*serial - plateau_cycles) > k_allowed_disagreement * plateau_cycles + 1)
+    if (const auto serial = reference_point(m_input.measurements, hierarchy->key.policy, chain, bytes)) {
+      samples.emplace_back("serial_reference_cycles", serial->latency);
+      const double allowed = std::max(k_allowed_disagreement * plateau_cycles + 1, (serial->high - serial->low) / 2);
+      if (std::abs(serial->latency - plateau_cycles) > allowed)
         estimate = inconclusive(fmt::format("the sweep reads {:.1f} cycles, a serially warmed chain of {} reads {:.1f}",
-                                            plateau_cycles, format_bytes(bytes), *serial));
+                                            plateau_cycles, format_bytes(bytes), serial->latency));
     }
     if (memory) name_translation_state(*hierarchy, *found, samples);
     add(id, estimate, std::move(samples), "#/measurements/latency.curve");
@@ -162,21 +159,19 @@ class LatencyAnalysis {
     if (found == nullptr) return;  // nothing was asked for, and nothing can be said
     const auto bytes = representative_bytes(*hierarchy, *found);
     const auto point = reference_point(m_input.measurements, hierarchy->key.policy, chain, bytes);
-    const auto same = reference_cycles(m_input.measurements, hierarchy->key.policy, other, bytes);
+    const auto same = reference_point(m_input.measurements, hierarchy->key.policy, other, bytes);
     if (!point || !same) return;
-    const double cycles = point->latency;
-    if (std::abs(*same - found->plateau.latency) > k_allowed_disagreement * found->plateau.latency + 1) return;
-    const double bias = std::max({k_bias_cycles, k_bias_fraction * cycles, (point->high - point->low) / 2}) +
-                        std::abs(*same - found->plateau.latency);
-    if (bias > k_widest_reference * cycles) {
-      add(id,
-          inconclusive(
-              fmt::format("one size only was measured with this chain, and it scatters by {:.1f} cycles", bias)),
-          {}, "#/measurements/latency.reference");
-      return;
-    }
-    add(id, {Outcome::ok, cycles, {cycles - bias, cycles + bias}, {}},
-        {{"policy", hierarchy->key.policy}, {"size_bytes", static_cast<double>(bytes)}},
+    // What the chain adds at this level, on top of the level as the whole curve gives it.
+    auto estimate =
+        std::string_view(level.name) == "dram" ? memory_estimate(*hierarchy, *found) : level_estimate(*found);
+    const double added = point->latency - same->latency;
+    const double scatter = (point->high - point->low) / 2 + (same->high - same->low) / 2;
+    estimate.value += added;
+    estimate.interval = {estimate.interval.low + added - scatter, estimate.interval.high + added + scatter};
+    if (scatter > k_widest_reference * estimate.value)
+      estimate = inconclusive(
+          fmt::format("one size only was measured with this chain, and it scatters by {:.1f} cycles", scatter));
+    add(id, estimate, {{"policy", hierarchy->key.policy}, {"size_bytes", static_cast<double>(bytes)}},
         "#/measurements/latency.reference");
   }
 
@@ -193,6 +188,9 @@ class LatencyAnalysis {
         std::any_of(hierarchy.levels.begin(), hierarchy.levels.end(), [](const Level& l) { return l.name.empty(); });
     if (unnamed) return {Outcome::inconclusive, "more than two levels lie between L1 and memory"};
     if (!hierarchy.reaches_memory) return {Outcome::inconclusive, hierarchy.why_not_memory};
+    const auto* recency = m_input.measurements.find("capacity.recency");
+    if (level == "l2.far" && recency != nullptr && hidden_level_share(*recency) > k_hidden_level_share)
+      return {Outcome::inconclusive, "no plateau, but loads were seen between the L2's latency and memory's"};
     if (level == "l2.far") return {Outcome::unsupported, "one SM sees one L2 plateau: the L2 has one partition"};
     return {Outcome::inconclusive, "the curve has no such level"};
   }
@@ -226,6 +224,8 @@ class LatencyAnalysis {
       const double value = index->latency - pointer->latency;
       const double noise = 0.1 + (pointer->high - pointer->low) / 2 + (index->high - index->low) / 2;
       estimate = {Outcome::ok, value, {value - noise, value + noise}, {}};
+      if (noise > k_widest_overhead_cycles)
+        estimate = inconclusive(fmt::format("the two chains scatter by {:.1f} cycles", noise));
     }
     m_analysis.findings.push_back(make_finding("chain.index_overhead", "cycles", estimate,
                                                "#/measurements/latency.reference",

@@ -205,7 +205,7 @@ class TextWriter {
       const bool ok = std::isfinite(capacity[row]);
       cells.push_back({carveout[row] < 0 ? "driver's" : fmt::format("{:.0f} %", carveout[row]),
                        fmt::format("{:.0f} threads", threads[row]),
-                       row < shared.size() ? quantity(shared[row], "bytes") : "",
+                       row < shared.size() && shared[row] > 0 ? quantity(shared[row], "bytes") : "?",
                        shown(ok ? quantity(capacity[row], "bytes") : outcome[row]), shown(ok ? "" : note[row])});
     }
     blank();

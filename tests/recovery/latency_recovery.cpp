@@ -20,7 +20,7 @@ Run measure(const DeviceModel& model, std::uint64_t seed) {
   EXPECT_TRUE(target) << target.error().message;
   SurveyRequest request;
   request.probe.seed = seed;
-  request.probe.latency.points_per_octave = 6;
+  request.probe.latency.points_per_octave = 5;
   request.truth = truth_of(model, model.timing.sm_mhz);
   auto result = run_survey(**target, request);
   EXPECT_FALSE(result.error) << result.error->message;

@@ -12,7 +12,7 @@ constexpr std::uint64_t k_most_doublings = 4;
 /// New lines a set must see until it holds nothing older.
 std::uint32_t lines_to_settle(const CacheModel& cache) {
   switch (cache.replacement) {
-    case Replacement::random: return 10 * cache.ways;
+    case Replacement::random: return 8 * cache.ways;
     case Replacement::nru: return 2 * cache.ways;
     case Replacement::lru:
     case Replacement::fifo:

@@ -13,7 +13,7 @@ namespace gpusonde::sim {
 /// Loads of a large ring, at the end of the warm-up, after which the state of the caches on the path no
 /// longer depends on what came before: so many that a set, filled at random, sees with a probability of
 /// 1 - 10^-5 as many new lines as it has ways (twice as many for nru). Random replacement forgets only
-/// gradually: ten times the ways leave exp(-10) of the older lines. `stride_bytes`: distance of nodes;
+/// gradually: eight times the ways leave exp(-8) of the older lines. `stride_bytes`: distance of nodes;
 /// below the line size a line counts once.
 [[nodiscard]] std::uint64_t settling_loads(const DeviceModel& model, LoadPath path, std::uint64_t stride_bytes);
 

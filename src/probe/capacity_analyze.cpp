@@ -155,17 +155,29 @@ std::optional<RecencyCurves> recency_curves(const Table& table) {
   const double hit_cycles = zone_cycles(table, "hit", true);
   const double miss_cycles = zone_cycles(table, "miss", false);
   const double far_cycles = hit_cycles + step->front();
-  std::vector<double> at_the_end;
+  // Rows that begin equally far back, in different orders, are one point.
+  struct Sum {
+    double near = 0, cycles = 0, rows = 0, hops = 0;
+    bool miss = false;
+  };
+  std::map<std::uint64_t, Sum> points;
   for (std::size_t row = 0; row < zone->size(); ++row) {
-    const auto bytes = static_cast<double>((*back)[row]);
-    const auto count = static_cast<double>((*hops)[row]);
-    const double share = (*near)[row];
-    curves.near.push_back({bytes, share, count});
+    auto& sum = points[(*back)[row]];
+    sum.near += (*near)[row];
+    sum.cycles += (*cycles)[row];
+    sum.rows += 1;
+    sum.hops += static_cast<double>((*hops)[row]);
+    sum.miss = (*zone)[row] == "miss";
+  }
+  std::vector<double> at_the_end;
+  for (const auto& [bytes, sum] : points) {
+    const double share = sum.near / sum.rows;
+    curves.near.push_back({static_cast<double>(bytes), share, sum.hops});
     if (!curves.two_levels) continue;
     const double explained = share * hit_cycles + (1 - share) * far_cycles;
-    const double any = 1 - ((*cycles)[row] - explained) / (miss_cycles - far_cycles);
-    curves.any.push_back({bytes, any, count});
-    if ((*zone)[row] == "miss") at_the_end.push_back(any);
+    const double any = 1 - (sum.cycles / sum.rows - explained) / (miss_cycles - far_cycles);
+    curves.any.push_back({static_cast<double>(bytes), any, sum.hops});
+    if (sum.miss) at_the_end.push_back(any);
   }
   curves.any_sigma = scatter(at_the_end);
   return curves;

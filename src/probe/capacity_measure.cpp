@@ -81,19 +81,23 @@ struct RecencyZone {
   int points;
 };
 
-// Hits, the edges (denser at the beginning, where a random replacement already loses lines), misses. The
-// rise over recency is softer than over the working set where replacement is not LRU.
-std::vector<RecencyZone> recency_zones(double lower_end_bytes, double memory_bytes, bool two_edges) {
-  const double hits = std::min(lower_end_bytes / 16, 2.0 * static_cast<double>(k_mib));
-  return {{"hit", hits / 2, hits, 6},
-          {"edge", hits, 1.9 * memory_bytes, two_edges ? 44 : 36},
-          {"miss", 2.0 * memory_bytes, 2.6 * memory_bytes, 6}};
+// Hits; from there geometrically through the one or two edges, since a random replacement loses lines from the
+// beginning on while others keep them to the edge; misses. The rise over recency is softer than over the
+// working set where replacement is not LRU.
+std::vector<RecencyZone> recency_zones(const Level& near, const Level* far, double memory_bytes) {
+  const double hits = std::min(near.last_bytes / 16, 2.0 * static_cast<double>(k_mib));
+  std::vector<RecencyZone> zones{{"hit", hits / 2, hits, 6}, {"edge", hits, 0.6 * near.last_bytes, 8}};
+  const double near_end = far == nullptr ? 0.6 * near.last_bytes : 1.5 * far->first_bytes;
+  if (far != nullptr) zones.push_back({"edge", 0.6 * near.last_bytes, near_end, 20});
+  zones.push_back({"edge", near_end, 1.9 * memory_bytes, far == nullptr ? 30 : 22});
+  zones.push_back({"miss", 2.0 * memory_bytes, 2.6 * memory_bytes, 6});
+  return zones;
 }
 
 double bytes_back(const RecencyZone& zone, int i) {
   const double part = (i + 0.5) / zone.points;
-  const double curved = zone.points > 10 ? 0.4 * part + 0.6 * part * part : part;
-  return zone.from_bytes + (zone.to_bytes - zone.from_bytes) * curved;
+  if (std::string_view(zone.name) == "edge") return zone.from_bytes * std::pow(zone.to_bytes / zone.from_bytes, part);
+  return zone.from_bytes + (zone.to_bytes - zone.from_bytes) * part;
 }
 
 // What the hops of one chase say: how many were near hits, and how many lie between near and memory.
@@ -119,23 +123,28 @@ struct RecencyPlan {
   std::vector<Experiment> chases;
   std::vector<const char*> zones;
 };
-RecencyPlan plan_recency(const ProbeContext& context, const Hierarchy& view, double lower_end_bytes, bool two_edges) {
+RecencyPlan plan_recency(const ProbeContext& context, const Hierarchy& view, const Level& near, const Level* far) {
   const double memory_bytes = view.level("dram")->first_bytes;
   RecencyPlan plan;
-  for (const auto& zone : recency_zones(lower_end_bytes, memory_bytes, two_edges))
+  for (const auto& zone : recency_zones(near, far, memory_bytes))
     for (int i = 0; i < zone.points; ++i) {
       auto chase = sweep_point(static_cast<std::uint64_t>(k_recency_ring * memory_bytes), path_of(view.key.policy),
                                chain_of(view.key.chain), context.options);
       chase.warmup = Warmup::parallel;
       chase.warmup_laps = 1;
       chase.start_back = static_cast<std::uint64_t>(bytes_back(zone, i)) / k_line_bytes;
-      // The chase must not run past the lap's end, where the oldest lines are.
+      // A short stretch: its hits leave the lines behind them in place that a longer lap would have replaced, so
+      // a stretch must be small against how far back it begins. Where that is few lines, several orders do.
       const auto most = std::min<std::uint64_t>(6144, context.target.capabilities().max_per_hop_hops);
-      chase.hops = std::clamp<std::uint64_t>(3 * chase.start_back / 4, 8, most) / 8 * 8;
+      chase.hops = std::clamp<std::uint64_t>(chase.start_back / 24, 16, most) / 8 * 8;
       chase.timing = HopTiming::per_hop;
       chase.repetitions = 1;
-      plan.chases.emplace_back(chase);
-      plan.zones.push_back(zone.name);
+      const auto orders = std::clamp<std::uint64_t>(1024 / chase.hops, 1, 6);
+      for (std::uint64_t order = 0; order < orders; ++order) {
+        chase.ring.order.seed = context.options.seed + order;
+        plan.chases.emplace_back(chase);
+        plan.zones.push_back(zone.name);
+      }
     }
   return plan;
 }
@@ -159,7 +168,7 @@ Result<void> measure_recency(ProbeContext& context) {
       static_cast<double>(context.target.capabilities().max_ring_bytes))
     return {};
   const auto* far = view->level("l2.far");
-  const auto plan = plan_recency(context, *view, near->last_bytes, far != nullptr);
+  const auto plan = plan_recency(context, *view, *near, far);
   const auto progress = [&](std::size_t done) {
     if (context.progress)
       context.progress({"capacity", "what is resident behind L1",

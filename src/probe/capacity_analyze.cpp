@@ -18,6 +18,7 @@ namespace gpusonde {
 namespace {
 
 constexpr double k_line_bytes = 128;
+constexpr double k_translation_share = 0.35;  // of the step between two levels; more blurs which one was hit
 
 struct SplitKey {
   double carveout_percent = 0;
@@ -191,6 +192,12 @@ std::string unsettled(const AnalysisInput& input, const RecencyCurves& curves, c
   if (view != nullptr && std::any_of(view->steps.begin(), view->steps.end(),
                                      [](const Step& step) { return step.cause == StepCause::unattributed; }))
     return "a step of the curve could not be attributed to a level";
+  const auto* far = view == nullptr ? nullptr : view->level("l2.far");
+  if (far != nullptr && far->plateau.interval.high - far->plateau.interval.low > k_widest_level * far->plateau.latency)
+    return "the far level's latency is not known well enough to tell it from memory";
+  const double step = table.column<double>("far_minus_near_cycles")->front();
+  if (curves.two_levels && translation_cost(input.measurements, view->key) > k_translation_share * step)
+    return "translation costs about as much as the step from the near to the far level";
   if (!curves.two_levels && hidden_level_share(table) > k_hidden_level_share)
     return "loads were seen between the L2's latency and memory's: another level may lie between";
   return {};

@@ -53,7 +53,10 @@ Result<void> measure_l1(ProbeContext& context) {
   const auto index = view->index_of("l1");
   if (index + 1 >= view->levels.size()) return {};
   const auto& l1 = view->levels[index];
-  const double miss = view->levels[index + 1].plateau.latency;
+  // The nearest level behind L1 decides what a miss costs; the path past L1 shows it best.
+  double miss = view->levels[index + 1].plateau.latency;
+  if (const auto* deep = deep_view(all, view->key.chain); deep != nullptr && deep != view && !deep->levels.empty())
+    miss = std::min(miss, deep->levels.front().plateau.latency);
   const auto low = static_cast<std::uint64_t>(view->curve[l1.plateau.first].size_bytes) / k_line_bytes;
   const auto high = static_cast<std::uint64_t>(view->levels[index + 1].first_bytes) / k_line_bytes;
   if (auto done = bisect_split(context, StorageSplit{}, l1, miss, low, high); !done) return done;

@@ -156,6 +156,20 @@ const Hierarchy* deep_view(const std::vector<Hierarchy>& all, const std::string&
   return nullptr;
 }
 
+double translation_cost(const Measurements& measurements, const CurveKey& key) {
+  const auto* table = measurements.find("latency.control");
+  const auto* size = table == nullptr ? nullptr : table->column<std::uint64_t>("size_bytes");
+  if (size == nullptr) return 0;
+  double cost = 0;
+  for (const auto bytes : *size) {
+    const auto at = static_cast<double>(bytes);
+    const auto controls = find_controls(table, key, at - 1, at);
+    if (controls.random_cycles && controls.page_grouped_cycles)
+      cost = std::max(cost, *controls.random_cycles - *controls.page_grouped_cycles);
+  }
+  return cost;
+}
+
 double hidden_level_share(const Table& recency) {
   const auto* between = recency.column<double>("between_fraction");
   return between == nullptr || between->empty() ? 0 : *std::max_element(between->begin(), between->end());

@@ -73,6 +73,14 @@ struct Hierarchy {
 [[nodiscard]] const Hierarchy* first_level_view(const std::vector<Hierarchy>& all, const std::string& chain);
 [[nodiscard]] const Hierarchy* deep_view(const std::vector<Hierarchy>& all, const std::string& chain);
 
+/// A level whose interval is wider than this share of its latency is not known: its points scatter, or it is no
+/// plateau but the slope of a cache that loses lines gradually.
+inline constexpr double k_widest_level = 0.06;
+
+/// What translation adds to a load at most, from the controls of a curve: random less page by page. 0 when not
+/// measured.
+[[nodiscard]] double translation_cost(const Measurements& measurements, const CurveKey& key);
+
 /// Largest share of hops that lie well between the L2's latency and memory's, from `capacity.recency`; above
 /// k_hidden_level_share a level whose plateau the sweep does not show may lie there (one with random replacement,
 /// for one, has hardly a plateau). 0 when the table is absent.

@@ -73,7 +73,8 @@ Estimate memory_estimate(const Measurements& measurements, const Hierarchy& hier
   if (latencies.size() < 3) return level_estimate(level);
   const double value = median(latencies);
   const auto interval = median_interval(latencies);
-  const double bias = std::max(k_bias_cycles, k_bias_fraction * value);
+  const double bias = std::max(k_bias_cycles, k_bias_fraction * value) +
+                      1.5 * mad_sigma(latencies) / std::sqrt(static_cast<double>(latencies.size()));
   const auto grouped = control_cycles(measurements, hierarchy.key, "page_grouped", level.first_bytes, level.last_bytes);
   const double to_come = grouped ? k_translation_to_come * std::max(0.0, value - *grouped) : 0;
   return {Outcome::ok, value, {interval.low - bias, interval.high + bias + to_come}, {}};
@@ -150,6 +151,10 @@ class LatencyAnalysis {
         estimate = inconclusive(fmt::format("the sweep reads {:.1f} cycles, a serially warmed chain of {} reads {:.1f}",
                                             plateau_cycles, format_bytes(bytes), serial->latency));
     }
+    const double width = found->plateau.interval.high - found->plateau.interval.low;
+    if (estimate.ok() && width > k_widest_level * plateau_cycles)
+      estimate =
+          inconclusive(fmt::format("its points scatter over {:.1f} cycles around {:.1f}", width, plateau_cycles));
     if (memory) name_translation_state(*hierarchy, *found, samples);
     add(id, estimate, std::move(samples), "#/measurements/latency.curve");
   }

@@ -45,7 +45,4 @@ struct LevelOptions {
 /// are merged with it or dropped as disturbance. Pure noise around one value gives one plateau.
 [[nodiscard]] std::vector<Plateau> find_plateaus(std::span<const CurvePoint> curve, const LevelOptions& options = {});
 
-/// A plateau's latency as an estimate, in cycles.
-[[nodiscard]] Estimate level_estimate(const Plateau& plateau);
-
 }  // namespace gpusonde

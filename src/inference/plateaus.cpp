@@ -146,6 +146,4 @@ std::vector<Plateau> find_plateaus(std::span<const CurvePoint> curve, const Leve
   return plateaus;
 }
 
-Estimate level_estimate(const Plateau& plateau) { return {Outcome::ok, plateau.latency, plateau.interval, {}}; }
-
 }  // namespace gpusonde

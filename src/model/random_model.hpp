@@ -10,9 +10,9 @@ namespace gpusonde {
 struct RandomModelOptions {
   unsigned least_cache_levels = 1;
   unsigned most_cache_levels = 3;                   ///< at most 3
-  std::uint64_t most_capacity_bytes = 64ULL << 20;  ///< of the last cache; at least 16 MiB
   double max_noise = 0;                             ///< noise.run_fraction is uniform from 0 to this
   bool with_tlb = true;                             ///< false: translation is free
+  std::uint64_t most_capacity_bytes = 64ULL << 20;  ///< of the last cache; at least 16 MiB
 };
 
 /// A valid model; the same for the same seed. L1 belongs to an SM, is virtual and passed by `.cg`; the other

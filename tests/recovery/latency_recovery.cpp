@@ -44,9 +44,9 @@ TEST_P(LatencyRecovery, recovers_or_says_inconclusive) {
     const std::uint64_t seed = 1000 + GetParam() * (k_models / k_slices) + i;
     const auto model = random_model(seed, {.least_cache_levels = 1,
                                            .most_cache_levels = 3,
-                                           .most_capacity_bytes = 16ULL << 20,
                                            .max_noise = 0.03,
-                                           .with_tlb = true});
+                                           .with_tlb = true,
+                                           .most_capacity_bytes = 16ULL << 20});
     SCOPED_TRACE("seed " + std::to_string(seed));
     const auto run = measure(model, seed);
     const bool two_l2_levels = model.caches.size() == 3;

@@ -203,6 +203,22 @@ std::string unsettled(const AnalysisInput& input, const RecencyCurves& curves, c
   return {};
 }
 
+// Where far hits are told from memory by the mean, an error of the far level's latency moves the share of
+// memory in proportion to the rise between the two.
+Estimate with_level_error(Estimate estimate, const AnalysisInput& input) {
+  const auto all = infer_hierarchies(input.measurements, input.device);
+  const auto* view = deep_view(all, "pointer");
+  if (view == nullptr) view = deep_view(all, "index");
+  const auto* far = view == nullptr ? nullptr : view->level("l2.far");
+  const auto* memory = view == nullptr ? nullptr : view->level("dram");
+  if (!estimate.ok() || far == nullptr || memory == nullptr) return estimate;
+  const double error = (far->plateau.interval.high - far->plateau.interval.low) / 2;
+  const double share = error / std::max(1.0, memory->plateau.latency - far->plateau.latency);
+  estimate.interval.low -= share * estimate.value;
+  estimate.interval.high += share * estimate.value;
+  return estimate;
+}
+
 void add_behind_l1(const AnalysisInput& input, Analysis& analysis) {
   const auto* table = input.measurements.find("capacity.recency");
   const auto curves = table == nullptr ? std::nullopt : recency_curves(*table);
@@ -226,7 +242,7 @@ void add_behind_l1(const AnalysisInput& input, Analysis& analysis) {
     add("l2.near_capacity", {Outcome::unsupported, 0, {}, "one SM sees one L2 plateau: the L2 has one partition"});
     return;
   }
-  add("l2.capacity", resident_bytes(curves->any, curves->any_sigma));
+  add("l2.capacity", with_level_error(resident_bytes(curves->any, curves->any_sigma), input));
   add("l2.near_capacity", near);
 }
 

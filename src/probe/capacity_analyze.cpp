@@ -187,8 +187,7 @@ std::optional<RecencyCurves> recency_curves(const Table& table) {
 // Why the curves may not be what they are taken for; empty when they are.
 std::string unsettled(const AnalysisInput& input, const RecencyCurves& curves, const Table& table) {
   const auto all = infer_hierarchies(input.measurements, input.device);
-  const auto* view = deep_view(all, "pointer");
-  if (view == nullptr) view = deep_view(all, "index");
+  const auto* view = deep_view(all);
   if (view != nullptr && std::any_of(view->steps.begin(), view->steps.end(),
                                      [](const Step& step) { return step.cause == StepCause::unattributed; }))
     return "a step of the curve could not be attributed to a level";
@@ -207,8 +206,7 @@ std::string unsettled(const AnalysisInput& input, const RecencyCurves& curves, c
 // memory in proportion to the rise between the two.
 Estimate with_level_error(Estimate estimate, const AnalysisInput& input) {
   const auto all = infer_hierarchies(input.measurements, input.device);
-  const auto* view = deep_view(all, "pointer");
-  if (view == nullptr) view = deep_view(all, "index");
+  const auto* view = deep_view(all);
   const auto* far = view == nullptr ? nullptr : view->level("l2.far");
   const auto* memory = view == nullptr ? nullptr : view->level("dram");
   if (!estimate.ok() || far == nullptr || memory == nullptr) return estimate;

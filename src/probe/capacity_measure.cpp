@@ -163,8 +163,7 @@ double near_reading(const RecencyPlan& plan, const std::vector<Samples>& samples
 
 Result<void> measure_recency(ProbeContext& context) {
   const auto all = infer_hierarchies(context.measurements, context.target.device());
-  const auto* view = deep_view(all, "pointer");
-  if (view == nullptr) view = deep_view(all, "index");
+  const auto* view = deep_view(all);
   const auto* near = view == nullptr ? nullptr : view->level("l2");
   if (near == nullptr || view->level("dram") == nullptr) return {};
   if (k_recency_ring * view->level("dram")->first_bytes >

@@ -156,6 +156,11 @@ const Hierarchy* deep_view(const std::vector<Hierarchy>& all, const std::string&
   return nullptr;
 }
 
+const Hierarchy* deep_view(const std::vector<Hierarchy>& all) {
+  const auto* pointer = deep_view(all, "pointer");
+  return pointer != nullptr ? pointer : deep_view(all, "index");
+}
+
 double translation_cost(const Measurements& measurements, const CurveKey& key) {
   const auto* table = measurements.find("latency.control");
   const auto* size = table == nullptr ? nullptr : table->column<std::uint64_t>("size_bytes");

@@ -72,6 +72,8 @@ struct Hierarchy {
 /// path that bypasses it where measured). nullptr when there is none for that chain.
 [[nodiscard]] const Hierarchy* first_level_view(const std::vector<Hierarchy>& all, const std::string& chain);
 [[nodiscard]] const Hierarchy* deep_view(const std::vector<Hierarchy>& all, const std::string& chain);
+/// Of the pointer chain where measured, else of the index chain.
+[[nodiscard]] const Hierarchy* deep_view(const std::vector<Hierarchy>& all);
 
 /// A level whose interval is wider than this share of its latency is not known: its points scatter, or it is no
 /// plateau but the slope of a cache that loses lines gradually.

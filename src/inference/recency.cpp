@@ -7,7 +7,6 @@ namespace gpusonde {
 namespace {
 
 constexpr std::size_t k_least_points = 8;
-constexpr double k_widest_fraction = 0.15;
 constexpr double k_most_left = 0.03;
 constexpr double k_systematic_fraction = 0.01;
 
@@ -47,7 +46,7 @@ Estimate resident_bytes(std::span<const RecencyPoint> points, double point_sigma
   }
   const double coarse = std::abs(value - integral(points, 2));
   const double half = 2 * std::sqrt(variance) + coarse + k_systematic_fraction * value;
-  if (2 * half > k_widest_fraction * value)
+  if (2 * half > k_widest_capacity * value)
     return inconclusive("the recency curve is too noisy: its integral is uncertain by more than 7 %");
   return {Outcome::ok, value, {value - half, value + half}, {}};
 }

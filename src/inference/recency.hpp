@@ -10,6 +10,9 @@
 
 namespace gpusonde {
 
+/// A capacity whose interval is wider than this share of its value is not known.
+inline constexpr double k_widest_capacity = 0.15;
+
 /// Share of lines still resident that were touched `bytes_back` of distinct lines ago.
 struct RecencyPoint {
   double bytes_back = 0;

@@ -214,6 +214,8 @@ Estimate with_level_error(Estimate estimate, const AnalysisInput& input) {
   const double share = error / std::max(1.0, memory->plateau.latency - far->plateau.latency);
   estimate.interval.low -= share * estimate.value;
   estimate.interval.high += share * estimate.value;
+  if (estimate.interval.high - estimate.interval.low > k_widest_capacity * estimate.value)
+    return inconclusive("the far level's latency leaves the capacity uncertain by more than 7 %");
   return estimate;
 }
 

@@ -85,6 +85,29 @@ struct ChaseSamples {
   std::uint64_t shared_config_bytes = 0;  ///< shared part of the unified storage; 0 when not known
 };
 
+/// Where the places of a list lie.
+enum class Region : std::uint8_t {
+  buffer,   ///< the target's buffer, as for a ring
+  aliases,  ///< one physical page under many virtual ones: page after page of AliasSpace maps the same memory
+};
+
+/// Chase a ring of 64-bit pointers whose nodes are given one by one, in chasing order: `warmup_hops` untimed
+/// loads from places[0] on, then `repetitions` timed runs of `hops`, each going on where the last ended.
+/// The ring is linked anew for every experiment, of aliases through a mapping of its own, so that no
+/// translation of the places is used before the first load.
+struct ListChaseExperiment {
+  Region region = Region::buffer;
+  std::vector<std::uint64_t> places;    ///< byte offset of each node in the region; a multiple of 8
+  LoadPath path = LoadPath::global_cg;  ///< one of global memory
+  std::uint64_t warmup_hops = 0;        ///< a multiple of 8
+  std::uint64_t hops = 64;              ///< per repetition; a multiple of 8. per_hop: see Capabilities
+  std::uint32_t repetitions = 32;
+  HopTiming timing = HopTiming::aggregate;
+  std::optional<std::uint32_t> sm;         ///< chase on this SM; empty: any
+  std::optional<std::uint32_t> warmup_sm;  ///< walk the warm-up there instead; needs `sm`
+  StorageSplit split;
+};
+
 /// Two clock reads back to back, `repetitions` times.
 struct TimerExperiment {
   std::uint32_t repetitions = 64;
@@ -111,7 +134,8 @@ struct ElapsedSamples {
   std::uint64_t iterations = 0;
 };
 
-using Experiment = std::variant<ChaseExperiment, TimerExperiment, LoopOverheadExperiment, ClockExperiment>;
+using Experiment =
+    std::variant<ChaseExperiment, TimerExperiment, LoopOverheadExperiment, ClockExperiment, ListChaseExperiment>;
 using Samples = std::variant<ChaseSamples, TimerSamples, ElapsedSamples>;
 
 }  // namespace gpusonde

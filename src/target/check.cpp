@@ -45,4 +45,43 @@ Result<void> check(const ChaseExperiment& experiment, const Capabilities& capabi
   return {};
 }
 
+Result<void> check(const ListChaseExperiment& experiment, const Capabilities& capabilities, const AliasSpace& aliases) {
+  const auto wrong = [](std::string message) { return fail(ErrorKind::usage, std::move(message)); };
+  if (experiment.hops == 0 || experiment.hops % 8 != 0 || experiment.warmup_hops % 8 != 0)
+    return wrong(fmt::format("{} hops after {}: give multiples of 8, and at least 8 timed ones", experiment.hops,
+                             experiment.warmup_hops));
+  if (experiment.repetitions == 0) return wrong("0 repetitions: give at least 1");
+  if (experiment.places.size() < 2) return wrong("a list of fewer than two places: give at least two");
+  if (experiment.path == LoadPath::shared) return wrong("a list of places in shared memory; choose a global load");
+  if (std::find(capabilities.paths.begin(), capabilities.paths.end(), experiment.path) == capabilities.paths.end())
+    return fail(ErrorKind::unsupported, fmt::format("this device has no '{}' loads", to_string(experiment.path)));
+  if (experiment.warmup_sm && !experiment.sm) return wrong("a warm-up on an SM of its own needs an SM for the chase");
+  if (experiment.timing == HopTiming::per_hop &&
+      (experiment.hops > capabilities.max_per_hop_hops ||
+       experiment.repetitions > capabilities.max_per_hop_hops / experiment.hops))
+    return wrong(fmt::format("{} times {} hops timed one by one: at most {}", experiment.repetitions, experiment.hops,
+                             capabilities.max_per_hop_hops));
+  const bool aliased = experiment.region == Region::aliases;
+  if (aliased && aliases.page_bytes == 0) return fail(ErrorKind::unsupported, aliases.why_not);
+  const std::uint64_t limit = aliased ? aliases.span_bytes : capabilities.max_ring_bytes;
+  std::vector<std::uint64_t> slots;
+  std::vector<std::uint64_t> pages;
+  for (const auto place : experiment.places) {
+    if (place % 8 != 0) return wrong(fmt::format("place {} is no multiple of 8", place));
+    if (place > limit - 8)
+      return wrong(fmt::format("place {} lies beyond the {} this device can give; choose a smaller one", place,
+                               format_bytes(limit)));
+    slots.push_back(aliased ? place % aliases.page_bytes : place);
+    if (aliased) pages.push_back(place / aliases.page_bytes);
+  }
+  std::sort(slots.begin(), slots.end());
+  if (const auto same = std::adjacent_find(slots.begin(), slots.end()); same != slots.end())
+    return wrong(fmt::format("two places share the 8 bytes at {}; a node needs its own", *same));
+  std::sort(pages.begin(), pages.end());
+  const auto distinct = static_cast<std::uint64_t>(std::unique(pages.begin(), pages.end()) - pages.begin());
+  if (distinct > aliases.max_pages && aliased)
+    return wrong(fmt::format("{} pages mapped at a time: at most {}", distinct, aliases.max_pages));
+  return {};
+}
+
 }  // namespace gpusonde

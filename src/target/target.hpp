@@ -28,6 +28,15 @@ struct Capabilities {
   std::vector<LoadPath> paths;
 };
 
+/// One physical page mapped under many virtual ones, on demand: address p of the space is byte p % page_bytes of
+/// it. Translations then differ while the data stay the same.
+struct AliasSpace {
+  std::uint64_t page_bytes = 0;  ///< smallest page that can be mapped; 0: the device cannot have such a space
+  std::uint64_t span_bytes = 0;  ///< virtual addresses reserved, a multiple of page_bytes
+  std::uint64_t max_pages = 0;   ///< most pages mapped at a time
+  std::string why_not;           ///< one sentence when page_bytes is 0
+};
+
 struct RunControl {
   const CancelToken* cancel = nullptr;            ///< may be null
   std::function<void(std::size_t done)> on_done;  ///< after each experiment; may be empty
@@ -48,6 +57,11 @@ class Target {
   /// SHA-256 of the kernels that run (of the embedded PTX); empty for a simulated GPU.
   [[nodiscard]] virtual std::string kernels_sha256() const { return {}; }
 
+  /// The space of Region::aliases; reserved when first asked for, mapped as experiments need it.
+  [[nodiscard]] virtual AliasSpace alias_space() { return {0, 0, 0, "this device has no virtual memory management"}; }
+  /// Undoes all mappings of the alias space, to leave their memory and time to others.
+  virtual void release_aliases() {}
+
   /// Executes the experiments in order and returns one Samples per experiment, of the alternative
   /// that belongs to it. Each experiment behaves as if run alone after the others: a target may
   /// reorder or run them at once only where that makes no difference.
@@ -61,5 +75,11 @@ class Target {
 /// stride a multiple of 8 (pointer) or 4 (index), the ring inside max_ring_bytes, an index ring inside
 /// 2^32 elements of 4 bytes, per_hop inside the limit, a path the target has. Errors: usage.
 [[nodiscard]] Result<void> check(const ChaseExperiment& experiment, const Capabilities& capabilities);
+
+/// Likewise for a list: hops and warmup_hops multiples of 8, at least two places, each a multiple of 8 and in its
+/// region, no two in the same 8 bytes of memory, at most max_pages pages of aliases, a path of global memory.
+/// `aliases` is looked at only for Region::aliases. Errors: usage, unsupported (no alias space: its reason).
+[[nodiscard]] Result<void> check(const ListChaseExperiment& experiment, const Capabilities& capabilities,
+                                 const AliasSpace& aliases);
 
 }  // namespace gpusonde

@@ -150,6 +150,10 @@ Result<Samples> CudaGpu::execute(const ClockExperiment& experiment) {
   return sum;
 }
 
+Result<Samples> CudaGpu::execute(const ListChaseExperiment&) {
+  return fail(ErrorKind::unsupported, "chases over lists of places are not built yet");
+}
+
 Result<std::vector<std::uint64_t>> CudaGpu::measure(const char* kernel, std::uint64_t amount, std::size_t count) {
   const auto bytes = k_results_offset + 8 * count;
   const auto scratch = m_scratch.at_least(bytes, k_scratch_limit_bytes);

@@ -34,6 +34,7 @@ class CudaGpu final : public Target {
   [[nodiscard]] Result<Samples> execute(const TimerExperiment& experiment);
   [[nodiscard]] Result<Samples> execute(const LoopOverheadExperiment& experiment);
   [[nodiscard]] Result<Samples> execute(const ClockExperiment& experiment);
+  [[nodiscard]] Result<Samples> execute(const ListChaseExperiment& experiment);
   /// Runs a one-thread kernel of the base module and reads `count` results.
   [[nodiscard]] Result<std::vector<std::uint64_t>> measure(const char* kernel, std::uint64_t amount, std::size_t count);
 

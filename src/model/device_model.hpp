@@ -20,6 +20,9 @@ enum class Replacement : std::uint8_t { lru, fifo, tree_plru, nru, srrip, random
 enum class AddressSpace : std::uint8_t { virtual_address, physical_address };
 enum class Scope : std::uint8_t { sm, tpc, gpc, gpu };
 enum class Placement : std::uint8_t { contiguous, random };
+/// Which set of a TLB a span of addresses belongs to. `folded` is the exclusive or of all groups of log2(sets)
+/// bits of the span's number: runs at any power-of-two distance fill all sets evenly.
+enum class TlbIndex : std::uint8_t { modulo, folded };
 
 [[nodiscard]] std::string_view to_string(Replacement policy) noexcept;  // "lru", "fifo", "tree-plru", ...
 
@@ -73,11 +76,12 @@ struct UnifiedStorageModel {
 struct TlbModel {
   std::string name = "utlb";
   std::uint32_t entries = 16;
-  std::uint32_t ways = 0;  ///< 0: fully associative
+  std::uint32_t ways = 0;             ///< 0: fully associative
+  TlbIndex index = TlbIndex::modulo;  ///< folded: the number of sets is a power of two
   std::uint64_t span_bytes = 2ULL << 20;
   Replacement replacement = Replacement::lru;
   Scope scope = Scope::sm;
-  DomainLatency miss;  ///< added to a load that misses here and hits the next level
+  DomainLatency miss;  ///< added to a load that misses here and hits the next level; of the last level: the walk
 
   bool operator==(const TlbModel&) const = default;
 };
@@ -138,6 +142,8 @@ struct DeviceModel {
   std::uint32_t compute_capability_major = 0;
   std::uint32_t compute_capability_minor = 0;
   std::uint32_t sm_count = 1;
+  std::uint32_t sms_per_tpc = 2;  ///< consecutive numbers
+  std::uint32_t sms_per_gpc = 16;
   std::uint64_t memory_bytes = 0;
   std::uint32_t bus_width_bits = 0;
   std::uint64_t shared_per_sm_bytes = 0;

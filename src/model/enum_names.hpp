@@ -41,6 +41,11 @@ inline constexpr std::array<EnumName<Placement>, 2> k_placement_names{{
     {"random", Placement::random},
 }};
 
+inline constexpr std::array<EnumName<TlbIndex>, 2> k_tlb_index_names{{
+    {"modulo", TlbIndex::modulo},
+    {"folded", TlbIndex::folded},
+}};
+
 /// Precondition: the value is in the list.
 template <class T, std::size_t N>
 [[nodiscard]] constexpr std::string_view name_of(const std::array<EnumName<T>, N>& names, T value) noexcept {

@@ -48,6 +48,8 @@ class ModelReader {
       root.wrong("compute_capability", "is not a compute capability; give one such as \"8.9\"");
     root.count("sm_count", model.sm_count);
     root.require("sm_count", "the number of SMs");
+    root.count("sms_per_tpc", model.sms_per_tpc);
+    root.count("sms_per_gpc", model.sms_per_gpc);
     root.bytes("memory_bytes", model.memory_bytes);
     root.require("memory_bytes", "the device memory, such as \"24 GiB\"");
     root.count("bus_width_bits", model.bus_width_bits);
@@ -133,6 +135,7 @@ class ModelReader {
     reader.count("entries", tlb.entries);
     reader.require("entries", "the number of translations it holds");
     reader.count("ways", tlb.ways);
+    reader.choice("index", tlb.index, k_tlb_index_names);
     reader.bytes("span_bytes", tlb.span_bytes);
     reader.choice("replacement", tlb.replacement, k_replacement_names);
     reader.choice("scope", tlb.scope, k_scope_names);

@@ -106,6 +106,56 @@ void add_dram(Random& random, DeviceModel& model) {
   dram.latency = next_latency(random, last_cycles + k_rounding_margin_cycles, model.timing.sm_mhz);
 }
 
+void any_tlbs(Random& random, DeviceModel& model) {
+  const auto levels = random.between(1, 3);
+  std::uint64_t least_entries = 8;
+  std::uint64_t least_span = 64 * k_kib;
+  double cycles = 0;
+  for (std::uint64_t i = 0; i < levels; ++i) {
+    const auto later = levels - 1 - i;
+    TlbModel tlb;
+    tlb.name = fmt::format("tlb{}", i + 1);
+    auto entries = random_size(random, least_entries, std::max<std::uint64_t>(least_entries, 4096 >> (3 * later)));
+    constexpr std::array<std::uint32_t, 6> ways{2, 4, 6, 8, 12, 16};
+    const auto kind = random.below(3);  // fully associative, sets modulo, sets folded
+    if (kind != 0) {
+      tlb.ways = ways[random.below(ways.size())];
+      auto sets = std::max<std::uint64_t>(2, entries / tlb.ways);
+      if (kind == 2 || random.below(4) != 0) sets = std::bit_floor(sets);
+      tlb.index = kind == 2 ? TlbIndex::folded : TlbIndex::modulo;
+      entries = sets * tlb.ways;
+    }
+    tlb.entries = static_cast<std::uint32_t>(entries);
+    const auto most_span = std::max(least_span, (512 * k_mib) >> (2 * later));
+    tlb.span_bytes = std::bit_floor(random_size(random, least_span, 2 * most_span - 1));
+    constexpr std::array policies{Replacement::lru, Replacement::fifo, Replacement::random};
+    tlb.replacement = policies[random.below(policies.size())];
+    constexpr std::array scopes{Scope::sm, Scope::tpc, Scope::gpc, Scope::gpu};
+    tlb.scope = i == 0 ? scopes[random.below(2)]
+                       : scopes[random.between(static_cast<std::uint64_t>(model.tlbs.back().scope), 3)];
+    cycles +=
+        (i == 0 ? 8 : 25 * static_cast<double>(i)) + (i == 0 ? 32 : 150 * static_cast<double>(i)) * random.uniform();
+    tlb.miss = {cycles, 0};
+    model.tlbs.push_back(tlb);
+    least_entries = std::min<std::uint64_t>(2 * entries, 2048);
+    least_span = tlb.span_bytes;
+  }
+  constexpr std::array<std::uint32_t, 2> tpc{1, 2};
+  model.sms_per_tpc = tpc[random.below(2)];
+  model.sms_per_gpc = model.sms_per_tpc * static_cast<std::uint32_t>(random.between(2, 9));
+  model.sm_count = static_cast<std::uint32_t>(random.between(1, 64));
+  model.paging.frame_bytes = random.below(4) == 0 ? 64 * k_kib : 2 * k_mib;
+}
+
+void any_addressing(Random& random, DeviceModel& model) {
+  const auto give = [&](CacheModel& cache, std::uint64_t kind) {
+    cache.index = kind == 2 ? AddressSpace::physical_address : AddressSpace::virtual_address;
+    cache.tag = kind == 0 ? AddressSpace::virtual_address : AddressSpace::physical_address;
+  };
+  for (std::size_t i = 0; i < model.caches.size(); ++i)
+    give(model.caches[i], i == 0 ? random.below(3) : std::min<std::uint64_t>(2, random.below(12)));
+}
+
 }  // namespace
 
 DeviceModel random_model(std::uint64_t seed, const RandomModelOptions& options) {
@@ -122,7 +172,10 @@ DeviceModel random_model(std::uint64_t seed, const RandomModelOptions& options) 
   add_caches(random, model,
              static_cast<unsigned>(random.between(options.least_cache_levels, options.most_cache_levels)),
              options.most_capacity_bytes);
-  if (options.with_tlb && random.below(2) == 0) {
+  if (options.any_translation) {
+    any_tlbs(random, model);
+    any_addressing(random, model);
+  } else if (options.with_tlb && random.below(2) == 0) {
     TlbModel tlb;
     tlb.entries = static_cast<std::uint32_t>(random.between(16, 64));
     tlb.miss = {static_cast<double>(random.between(5, 30)), 0};

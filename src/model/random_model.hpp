@@ -9,12 +9,16 @@ namespace gpusonde {
 
 struct RandomModelOptions {
   unsigned least_cache_levels = 1;
-  unsigned most_cache_levels = 3;                   ///< at most 3
-  double max_noise = 0;                             ///< noise.run_fraction is uniform from 0 to this
-  bool with_tlb = true;                             ///< false: translation is free
+  unsigned most_cache_levels = 3;  ///< at most 3
+  double max_noise = 0;            ///< noise.run_fraction is uniform from 0 to this
+  bool with_tlb = true;            ///< false: translation is free
+  bool any_translation = false;    ///< 1 to 3 TLB levels of any kind, caches addressed in any way, 1 to 64 SMs
   std::uint64_t most_capacity_bytes = 64ULL << 20;  ///< of the last cache; at least 16 MiB
 };
 
+/// With `any_translation`: TLBs of 8 to 4096 entries, fully or set associative, lru, fifo or random, modulo or folded,
+/// spans 64 KiB to 512 MiB, entries at least double and spans do not shrink from level to level; pages of 64 KiB or
+/// 2 MiB; L1 VIVT, VIPT or PIPT, L2 PIPT or VIPT or (rarely) VIVT.
 /// A valid model; the same for the same seed. L1 belongs to an SM, is virtual and passed by `.cg`; the other
 /// levels belong to the GPU and are physical. Capacities rise at least fourfold and latencies by at least
 /// 25 % and 20 cycles from level to level; 16 KiB to 64 MiB of cache, 4 GiB of memory.

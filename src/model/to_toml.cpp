@@ -65,6 +65,8 @@ void write_device(Writer& writer, const DeviceModel& model) {
   writer.word("compute_capability",
               fmt::format("{}.{}", model.compute_capability_major, model.compute_capability_minor));
   writer.line("sm_count", model.sm_count);
+  writer.line("sms_per_tpc", model.sms_per_tpc);
+  writer.line("sms_per_gpc", model.sms_per_gpc);
   writer.line("memory_bytes", model.memory_bytes);
   writer.line("bus_width_bits", model.bus_width_bits);
   writer.line("shared_per_sm_bytes", model.shared_per_sm_bytes);
@@ -114,6 +116,7 @@ void write_tlb(Writer& writer, const TlbModel& tlb) {
   writer.word("name", tlb.name);
   writer.line("entries", tlb.entries);
   writer.line("ways", tlb.ways);
+  writer.word("index", name_of(k_tlb_index_names, tlb.index));
   writer.line("span_bytes", tlb.span_bytes);
   writer.word("replacement", to_string(tlb.replacement));
   writer.word("scope", name_of(k_scope_names, tlb.scope));

@@ -10,6 +10,7 @@
 
 #include "core/units.hpp"
 #include "model/device_model.hpp"
+#include "model/enum_names.hpp"
 
 namespace gpusonde {
 namespace {
@@ -105,6 +106,7 @@ class Truths {
     add(name + ".miss_cost", tlb.miss.cycles(m_sm_mhz));
     count(name + ".ways", tlb.ways == 0 ? tlb.entries : tlb.ways);
     add(name + ".replacement", std::string(to_string(tlb.replacement)));
+    add(name + ".scope", std::string(name_of(k_scope_names, tlb.scope)));
   }
 
   void dram() {

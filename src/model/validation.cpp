@@ -72,6 +72,10 @@ class Checker {
     at("", "");
     check(!m_model.name.empty(), "name", "is empty; give the card's name");
     count("sm_count", m_model.sm_count, 1024);
+    count("sms_per_tpc", m_model.sms_per_tpc, 64);
+    count("sms_per_gpc", m_model.sms_per_gpc, 1024);
+    check(m_model.sms_per_tpc == 0 || m_model.sms_per_gpc % m_model.sms_per_tpc == 0, "sms_per_gpc",
+          fmt::format("is {}; give a multiple of the {} SMs of a TPC", m_model.sms_per_gpc, m_model.sms_per_tpc));
     count("memory_bytes", m_model.memory_bytes, 1ULL << 44);
     check(!m_model.caches.empty(), "cache", "is missing; describe at least one cache level as [[cache]]");
     check(m_model.caches.size() <= 4, "cache", fmt::format("has {} levels; give at most 4", m_model.caches.size()));
@@ -173,6 +177,8 @@ class Checker {
     const auto ways = tlb.ways == 0 ? tlb.entries : tlb.ways;
     check(tlb.replacement != Replacement::tree_plru || std::has_single_bit(ways), "ways",
           fmt::format("is {}; tree-plru needs a power of two", ways));
+    check(tlb.index == TlbIndex::modulo || ways == 0 || std::has_single_bit(tlb.entries / ways), "index",
+          fmt::format("is folded with {} sets; give a power of two of them", ways == 0 ? 0 : tlb.entries / ways));
     power_of_two("span_bytes", tlb.span_bytes, 4 * k_kib, 64 * k_gib);
     latency("miss", tlb.miss);
   }

@@ -5,7 +5,7 @@
 namespace gpusonde {
 
 std::span<const Probe* const> probe_list() {
-  static const std::array<const Probe*, 3> probes{&clock_probe(), &latency_probe(), &capacity_probe()};
+  static const std::array<const Probe*, 4> probes{&clock_probe(), &latency_probe(), &capacity_probe(), &tlb_probe()};
   return probes;
 }
 

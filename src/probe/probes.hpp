@@ -11,6 +11,7 @@ namespace gpusonde {
 [[nodiscard]] const Probe& clock_probe();
 [[nodiscard]] const Probe& latency_probe();
 [[nodiscard]] const Probe& capacity_probe();
+[[nodiscard]] const Probe& tlb_probe();
 
 /// SM clock in MHz from the table `clock`.
 [[nodiscard]] Estimate sm_clock_estimate(const Measurements& measurements);

@@ -17,11 +17,18 @@ constexpr std::uint32_t k_any_sm = 0;
 
 tl::unexpected<Error> interrupted() { return fail(ErrorKind::interrupted, "interrupted"); }
 
+struct TimedPart {
+  std::uint64_t hops;  ///< per repetition
+  HopTiming timing;
+  ChainKind chain;
+  std::uint64_t first;  ///< position where it begins
+};
+
 /// The timed part: walks on from repetition to repetition, and keeps simulated time.
 class TimedChase {
  public:
-  TimedChase(Machine& machine, const DeviceModel& model, const ChaseExperiment& experiment,
-             const ChaseSettings& settings, Random random)
+  TimedChase(Machine& machine, const DeviceModel& model, const TimedPart& experiment, const ChaseSettings& settings,
+             Random random)
       : m_machine(machine),
         m_experiment(experiment),
         m_noise_model(model.noise),
@@ -32,7 +39,7 @@ class TimedChase {
                      (experiment.timing == HopTiming::per_hop ? model.timing.per_hop_overhead_cycles : 0)),
         m_noise(random.fork(0)),
         m_now_ns(random.fork(1).uniform() * k_timer_tick_ns),
-        m_position((experiment.ring.order.node_count - experiment.start_back) % experiment.ring.order.node_count) {}
+        m_position(experiment.first) {}
 
   /// `trace` is null for a ring in shared memory. False when cancelled.
   bool repetition(Trace* trace, ChaseSamples& samples, const CancelToken* cancel) {
@@ -84,7 +91,7 @@ class TimedChase {
   }
 
   Machine& m_machine;
-  const ChaseExperiment& m_experiment;
+  TimedPart m_experiment;
   NoiseModel m_noise_model;
   double m_ns_per_cycle;
   double m_timer_cycles;
@@ -107,7 +114,9 @@ Result<ChaseSamples> run_chase(Machine& machine, const DeviceModel& model, const
     samples.shared_config_bytes = shared_part_bytes(
         *model.unified, experiment.split, shared ? experiment.ring.first_byte + experiment.ring.footprint_bytes() : 0);
 
-  TimedChase timed(machine, model, experiment, settings, random.fork(0));
+  const std::uint64_t nodes = experiment.ring.order.node_count;
+  const TimedPart part{experiment.hops, experiment.timing, experiment.chain, (nodes - experiment.start_back) % nodes};
+  TimedChase timed(machine, model, part, settings, random.fork(0));
   std::optional<Trace> trace;
   if (!shared) {
     machine.begin(experiment.path, samples.sm, samples.shared_config_bytes, random.fork(1));
@@ -118,6 +127,30 @@ Result<ChaseSamples> run_chase(Machine& machine, const DeviceModel& model, const
   }
   for (std::uint32_t i = 0; i < experiment.repetitions; ++i)
     if (!timed.repetition(trace ? &*trace : nullptr, samples, cancel)) return interrupted();
+  return samples;
+}
+
+Result<ChaseSamples> run_chase(Machine& machine, const DeviceModel& model, const ListChaseExperiment& experiment,
+                               const ChaseSettings& settings, Random random, const CancelToken* cancel) {
+  ChaseSamples samples;
+  samples.hops = experiment.hops;
+  samples.sm = experiment.sm.value_or(k_any_sm);
+  if (model.unified) samples.shared_config_bytes = shared_part_bytes(*model.unified, experiment.split, 0);
+  machine.begin(experiment.path, experiment.warmup_sm.value_or(samples.sm), samples.shared_config_bytes,
+                random.fork(1));
+  Trace trace(experiment, machine);
+  for (std::uint64_t done = 0; done < experiment.warmup_hops;) {
+    const LoadBlock block =
+        trace.at(done % trace.nodes(), std::min(experiment.warmup_hops - done, k_loads_between_cancel_checks));
+    for (std::size_t i = 0; i < block.count; ++i) machine.touch(block, i, true);
+    done += block.count;
+    if (cancel != nullptr && cancel->requested()) return interrupted();
+  }
+  if (experiment.warmup_sm) machine.move_to(samples.sm);
+  const TimedPart part{experiment.hops, experiment.timing, ChainKind::pointer, experiment.warmup_hops % trace.nodes()};
+  TimedChase timed(machine, model, part, settings, random.fork(0));
+  for (std::uint32_t i = 0; i < experiment.repetitions; ++i)
+    if (!timed.repetition(&trace, samples, cancel)) return interrupted();
   return samples;
 }
 

@@ -25,4 +25,9 @@ struct ChaseSettings {
                                              const ChaseExperiment& experiment, const ChaseSettings& settings,
                                              Random random, const CancelToken* cancel);
 
+/// Likewise over a list of places; the whole warm-up is walked.
+[[nodiscard]] Result<ChaseSamples> run_chase(Machine& machine, const DeviceModel& model,
+                                             const ListChaseExperiment& experiment, const ChaseSettings& settings,
+                                             Random random, const CancelToken* cancel);
+
 }  // namespace gpusonde::sim

@@ -11,6 +11,7 @@ namespace {
 // Streams of the device's seed; the numbers are arbitrary and differ.
 constexpr std::uint64_t k_page_stream = 1;
 constexpr std::uint64_t k_distance_stream = 100;
+constexpr std::uint64_t k_move_stream = 200;
 
 bool power_of_two(std::uint64_t value) { return std::has_single_bit(value); }
 
@@ -34,13 +35,36 @@ void Machine::begin(LoadPath path, std::uint32_t sm, std::uint64_t shared_bytes,
     if (near || cache.allocates_cg()) m_path.push_back(&cache);
   m_first_sets = m_model.caches.front().sets;
   if (m_model.unified) m_first_sets = sets_left(m_first_sets, *m_model.unified, shared_bytes);
+  set_sm(sm);
+  m_random = random;
+  reset();
+}
+
+void Machine::set_sm(std::uint32_t sm) {
   if (m_sm != sm)
     for (std::size_t level = 0; level < m_caches.size(); ++level)
       m_caches[level].set_distances(
           slice_distances(m_model.caches[level], sm, mix64(m_seed ^ (k_distance_stream + level))));
   m_sm = sm;
-  m_random = random;
-  reset();
+}
+
+void Machine::move_to(std::uint32_t sm) {
+  const std::uint32_t from = m_sm.value_or(sm);
+  const auto shared = [&](Scope scope) {
+    switch (scope) {
+      case Scope::sm: return from == sm;
+      case Scope::tpc: return from / m_model.sms_per_tpc == sm / m_model.sms_per_tpc;
+      case Scope::gpc: return from / m_model.sms_per_gpc == sm / m_model.sms_per_gpc;
+      case Scope::gpu: break;
+    }
+    return true;
+  };
+  std::uint64_t stream = k_move_stream;
+  for (std::size_t level = 0; level < m_caches.size(); ++level, ++stream)
+    if (!shared(m_model.caches[level].scope))
+      m_caches[level].reset(level == 0 ? m_first_sets : m_model.caches[level].sets, m_random.fork(stream));
+  m_tlbs.reset_unless(shared, m_random.fork(stream));
+  set_sm(sm);
 }
 
 void Machine::reset() {

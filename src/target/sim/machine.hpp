@@ -40,6 +40,8 @@ class Machine {
   void begin(LoadPath path, std::uint32_t sm, std::uint64_t shared_bytes, Random random);
   /// Empties everything again, as `begin` with the same arguments.
   void reset();
+  /// The chase goes on from another SM: what the two do not share is empty there.
+  void move_to(std::uint32_t sm);
 
   [[nodiscard]] const std::vector<CacheLevel*>& path() const noexcept { return m_path; }
   [[nodiscard]] const PageTable& pages() const noexcept { return m_pages; }
@@ -80,6 +82,8 @@ class Machine {
   }
 
  private:
+  void set_sm(std::uint32_t sm);
+
   const DeviceModel& m_model;
   std::uint64_t m_seed;
   std::vector<CacheLevel> m_caches;

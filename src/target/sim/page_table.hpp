@@ -14,6 +14,10 @@ namespace gpusonde::sim {
 /// buffer begins a page of every size.
 inline constexpr std::uint64_t k_buffer_address = 1ULL << 40;
 
+/// And of the alias space, which lies far from the buffer.
+inline constexpr std::uint64_t k_alias_address = 1ULL << 46;
+inline constexpr std::uint64_t k_alias_span_bytes = 1ULL << 44;
+
 class PageTable {
  public:
   /// Preconditions: frame_bytes is a power of two and at most memory_bytes.
@@ -30,6 +34,11 @@ class PageTable {
 
   /// Bytes that can be mapped: memory in whole frames.
   [[nodiscard]] std::uint64_t mapped_bytes() const noexcept { return m_frames.n << m_shift; }
+
+  /// Physical address of a byte of the alias space: all its pages are the last frame.
+  [[nodiscard]] std::uint64_t physical_alias(std::uint64_t place) const noexcept {
+    return physical(mapped_bytes() - 1) - m_offset_mask + (place & m_offset_mask);
+  }
 
   /// Physical address of a byte of the buffer. Precondition: offset < mapped_bytes(). Placement is a
   /// bijection that can be computed, so small frames in a large memory need no table.

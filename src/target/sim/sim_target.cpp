@@ -69,6 +69,10 @@ class SimTarget final : public Target {
   const DeviceInfo& device() const noexcept override { return m_info; }
   const Capabilities& capabilities() const noexcept override { return m_capabilities; }
 
+  AliasSpace alias_space() override {
+    return {m_model.paging.frame_bytes, k_alias_span_bytes, k_alias_span_bytes / m_model.paging.frame_bytes, {}};
+  }
+
   Environment environment() override {
     Environment environment;
     environment.clocks = clocks();
@@ -83,8 +87,7 @@ class SimTarget final : public Target {
 
   Result<std::vector<Samples>> run(std::span<const Experiment> experiments, const RunControl& control) override {
     for (const auto& experiment : experiments)
-      if (const auto* chase = std::get_if<ChaseExperiment>(&experiment))
-        if (auto ok = check_chase(*chase); !ok) return tl::unexpected(ok.error());
+      if (auto ok = check_one(experiment); !ok) return tl::unexpected(ok.error());
     const std::size_t workers = std::min<std::size_t>(m_threads, experiments.size());
     if (m_machines.size() < workers) m_machines.resize(workers);
     std::vector<Samples> samples(experiments.size());
@@ -104,12 +107,23 @@ class SimTarget final : public Target {
   }
 
  private:
-  Result<void> check_chase(const ChaseExperiment& chase) const {
-    if (auto ok = check(chase, m_capabilities); !ok) return ok;
-    if (chase.sm && *chase.sm >= m_info.sm_count)
-      return fail(ErrorKind::usage, fmt::format("SM {}: this device has {}; choose one from 0 to {}", *chase.sm,
-                                                m_info.sm_count, m_info.sm_count - 1));
+  Result<void> check_one(const Experiment& experiment) {
+    if (const auto* chase = std::get_if<ChaseExperiment>(&experiment)) {
+      if (auto ok = check(*chase, m_capabilities); !ok) return ok;
+      return check_sm(chase->sm);
+    }
+    if (const auto* list = std::get_if<ListChaseExperiment>(&experiment)) {
+      if (auto ok = check(*list, m_capabilities, alias_space()); !ok) return ok;
+      if (auto ok = check_sm(list->warmup_sm); !ok) return ok;
+      return check_sm(list->sm);
+    }
     return {};
+  }
+
+  Result<void> check_sm(const std::optional<std::uint32_t>& sm) const {
+    if (!sm || *sm < m_info.sm_count) return {};
+    return fail(ErrorKind::usage, fmt::format("SM {}: this device has {}; choose one from 0 to {}", *sm,
+                                              m_info.sm_count, m_info.sm_count - 1));
   }
 
   Result<Samples> run_one(const Experiment& experiment, std::unique_ptr<Machine>& machine, Random random,
@@ -120,6 +134,8 @@ class SimTarget final : public Target {
       return run_loop(*loop, m_model.timing, m_sm_mhz, start_ns);
     if (const auto* clock = std::get_if<ClockExperiment>(&experiment)) return run_clock(*clock, m_sm_mhz, start_ns);
     if (!machine) machine = std::make_unique<Machine>(m_model, m_sm_mhz, m_seed);
+    if (const auto* list = std::get_if<ListChaseExperiment>(&experiment))
+      return sim::run_chase(*machine, m_model, *list, {m_sm_mhz, m_full_warmup}, random, cancel);
     return run_chase(*machine, m_model, std::get<ChaseExperiment>(experiment), {m_sm_mhz, m_full_warmup}, random,
                      cancel);
   }

@@ -13,6 +13,8 @@ std::uint32_t ways_of(const TlbModel& model) noexcept { return model.ways == 0 ?
 TlbLevel::TlbLevel(const TlbModel& model, double sm_mhz)
     : m_shift(static_cast<unsigned>(std::countr_zero(model.span_bytes))),
       m_sets(std::max(1U, model.entries / ways_of(model))),
+      m_fold_bits(model.index == TlbIndex::folded && m_sets > 1 ? static_cast<unsigned>(std::countr_zero(m_sets)) : 0),
+      m_scope(model.scope),
       m_repeats_are_idle(model.replacement != Replacement::srrip),
       m_miss_cycles(model.miss.cycles(sm_mhz)),
       m_store(m_sets, ways_of(model), model.replacement) {}

@@ -20,13 +20,23 @@ class TlbLevel {
     // Loads of one page in a row change nothing but srrip's age.
     if (page == m_last && m_repeats_are_idle) return true;
     m_last = page;
-    return m_store.access(static_cast<std::uint32_t>(page % m_sets), page, 1);
+    return m_store.access(static_cast<std::uint32_t>(set_of(page)), page, 1);
   }
   [[nodiscard]] double miss_cycles() const noexcept { return m_miss_cycles; }
+  [[nodiscard]] Scope scope() const noexcept { return m_scope; }
 
  private:
+  [[nodiscard]] std::uint64_t set_of(std::uint64_t page) const noexcept {
+    if (m_fold_bits == 0) return page % m_sets;
+    std::uint64_t folded = 0;
+    for (std::uint64_t rest = page; rest != 0; rest >>= m_fold_bits) folded ^= rest;
+    return folded & (m_sets - 1);
+  }
+
   unsigned m_shift;
   std::uint32_t m_sets;
+  unsigned m_fold_bits;  ///< 0: modulo
+  Scope m_scope;
   bool m_repeats_are_idle;
   double m_miss_cycles;
   std::uint64_t m_last = ~0ULL;
@@ -37,6 +47,15 @@ class TlbChain {
  public:
   TlbChain(const std::vector<TlbModel>& models, double sm_mhz);
   void reset(Random random);
+  /// Empties the levels of which `keep` does not hold for their scope.
+  template <class Keep>
+  void reset_unless(const Keep& keep, Random random) {
+    std::uint64_t stream = 0;
+    for (auto& level : m_levels) {
+      if (!keep(level.scope())) level.reset(random.fork(stream));
+      ++stream;
+    }
+  }
 
   /// Cycles that translation adds to a load: what the model gives for the last level that misses (the
   /// model's figure is for the whole load, so the misses before it are in it). 0 if the first one hits.

@@ -12,18 +12,34 @@ constexpr std::uint64_t k_most_kept_nodes = 1 << 16;
 }  // namespace
 
 Trace::Trace(const Ring& ring, const Machine& machine, std::uint64_t visits)
-    : m_ring(ring),
+    : m_nodes(ring.order.node_count),
+      m_ring(ring),
       m_order(ring.order),
       m_machine(machine),
       m_kept(ring.order.node_count <= k_most_kept_nodes && visits >= ring.order.node_count) {
-  const std::size_t capacity = m_kept ? static_cast<std::size_t>(nodes()) : k_block_loads;
+  resize(m_kept ? static_cast<std::size_t>(nodes()) : k_block_loads);
+  if (m_kept) fill(0, m_virtual.size());
+}
+
+Trace::Trace(const ListChaseExperiment& list, const Machine& machine)
+    : m_nodes(list.places.size()), m_order(m_ring.order), m_machine(machine), m_kept(true) {
+  resize(list.places.size());
+  const bool aliased = list.region == Region::aliases;
+  for (std::size_t i = 0; i < list.places.size(); ++i) {
+    const std::uint64_t place = list.places[i];
+    m_virtual[i] = (aliased ? k_alias_address : k_buffer_address) + place;
+    m_physical[i] = aliased ? machine.pages().physical_alias(place) : machine.pages().physical(place);
+  }
+  find_sets(list.places.size());
+}
+
+void Trace::resize(std::size_t capacity) {
   m_virtual.resize(capacity);
   m_physical.resize(capacity);
-  for (std::size_t level = 0; level < machine.path().size(); ++level) {
+  for (std::size_t level = 0; level < m_machine.path().size(); ++level) {
     m_sets[level].resize(capacity);
     m_slices[level].resize(capacity);
   }
-  if (m_kept) fill(0, capacity);
 }
 
 void Trace::fill(std::uint64_t position, std::size_t count) {
@@ -32,6 +48,10 @@ void Trace::fill(std::uint64_t position, std::size_t count) {
     m_virtual[i] = k_buffer_address + offset;
     m_physical[i] = m_machine.pages().physical(offset);
   }
+  find_sets(count);
+}
+
+void Trace::find_sets(std::size_t count) {
   for (std::size_t level = 0; level < m_machine.path().size(); ++level) {
     const CacheLevel& cache = *m_machine.path()[level];
     for (std::size_t i = 0; i < count; ++i) {

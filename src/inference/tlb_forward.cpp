@@ -1,0 +1,160 @@
+#include "inference/tlb_forward.hpp"
+
+#include <algorithm>
+#include <bit>
+
+#include "core/random.hpp"
+
+namespace gpusonde {
+namespace {
+
+constexpr std::uint32_t k_none = 0xFFFFFFFF;
+
+std::uint32_t set_of(const TlbShape& shape, std::uint64_t number) {
+  const std::uint32_t sets = shape.sets();
+  if (!shape.folded || sets == 1) return static_cast<std::uint32_t>(number % sets);
+  const auto bits = static_cast<unsigned>(std::countr_zero(sets));
+  std::uint64_t folded = 0;
+  for (std::uint64_t rest = number; rest != 0; rest >>= bits) folded ^= rest;
+  return static_cast<std::uint32_t>(folded & (sets - 1));
+}
+
+/// Slots of a set are chained from the newest to the oldest; the policy says who is oldest.
+class Level {
+ public:
+  Level(const TlbShape& shape, const TlbTrace::Spans& spans, Random random)
+      : m_policy(shape.policy),
+        m_ways(shape.ways == 0 ? shape.entries : shape.ways),
+        m_by_place(spans.by_place),
+        m_random(random),
+        m_slot_of(spans.numbers.size(), k_none),
+        m_holder(std::size_t{shape.sets()} * m_ways, k_none),
+        m_newer(m_holder.size(), k_none),
+        m_older(m_holder.size(), k_none),
+        m_sets(shape.sets()) {
+    m_set_of.reserve(spans.numbers.size());
+    for (const auto number : spans.numbers) m_set_of.push_back(set_of(shape, number));
+  }
+
+  /// True on a hit; afterwards the translation is there.
+  bool access(std::size_t place) {
+    const std::uint32_t id = m_by_place[place];
+    Set& set = m_sets[m_set_of[id]];
+    if (const std::uint32_t slot = m_slot_of[id]; slot != k_none) {
+      if (m_policy == TlbPolicy::lru && set.newest != slot) {
+        unlink(set, slot);
+        push(set, slot);
+      }
+      if (m_policy == TlbPolicy::tree_plru) point_away(set, slot % m_ways);
+      return true;
+    }
+    const std::uint32_t first = m_set_of[id] * m_ways;
+    std::uint32_t slot = first + set.used;
+    if (set.used < m_ways) {
+      ++set.used;
+    } else {
+      slot = victim(set, first);
+      m_slot_of[m_holder[slot]] = k_none;
+      unlink(set, slot);
+    }
+    push(set, slot);
+    if (m_policy == TlbPolicy::tree_plru) point_away(set, slot % m_ways);
+    m_holder[slot] = id;
+    m_slot_of[id] = slot;
+    return false;
+  }
+
+ private:
+  struct Set {
+    std::uint32_t newest = k_none;
+    std::uint32_t oldest = k_none;
+    std::uint32_t used = 0;
+    std::uint64_t tree = 0;  ///< bit of node n (root 1, children 2n and 2n + 1): the half to evict from
+  };
+
+  std::uint32_t victim(const Set& set, std::uint32_t first) {
+    if (m_policy == TlbPolicy::random) return first + static_cast<std::uint32_t>(m_random.below(m_ways));
+    if (m_policy != TlbPolicy::tree_plru) return set.oldest;
+    std::uint32_t node = 1;
+    while (node < m_ways) node = 2 * node + static_cast<std::uint32_t>(set.tree >> node & 1);
+    return first + node - m_ways;
+  }
+  void point_away(Set& set, std::uint32_t way) const {
+    for (std::uint32_t node = way + m_ways; node > 1; node /= 2) {
+      const std::uint64_t bit = 1ULL << (node / 2);
+      set.tree = node % 2 == 0 ? set.tree | bit : set.tree & ~bit;
+    }
+  }
+  void unlink(Set& set, std::uint32_t slot) {
+    (m_newer[slot] == k_none ? set.newest : m_older[m_newer[slot]]) = m_older[slot];
+    (m_older[slot] == k_none ? set.oldest : m_newer[m_older[slot]]) = m_newer[slot];
+  }
+  void push(Set& set, std::uint32_t slot) {
+    m_newer[slot] = k_none;
+    m_older[slot] = set.newest;
+    (set.newest == k_none ? set.oldest : m_newer[set.newest]) = slot;
+    set.newest = slot;
+  }
+
+  TlbPolicy m_policy;
+  std::uint32_t m_ways;
+  const std::vector<std::uint32_t>& m_by_place;
+  Random m_random;
+  std::vector<std::uint32_t> m_set_of;
+  std::vector<std::uint32_t> m_slot_of;
+  std::vector<std::uint32_t> m_holder;
+  std::vector<std::uint32_t> m_newer;
+  std::vector<std::uint32_t> m_older;
+  std::vector<Set> m_sets;
+};
+
+}  // namespace
+
+std::string_view to_string(TlbPolicy policy) noexcept {
+  switch (policy) {
+    case TlbPolicy::lru: return "lru";
+    case TlbPolicy::fifo: return "fifo";
+    case TlbPolicy::tree_plru: return "tree-plru";
+    case TlbPolicy::random: break;
+  }
+  return "random";
+}
+
+TlbTrace::TlbTrace(std::vector<std::uint64_t> addresses, std::uint64_t warmup_hops, std::uint64_t counted_hops)
+    : m_addresses(std::move(addresses)), m_warmup_hops(warmup_hops), m_counted_hops(counted_hops) {}
+
+const TlbTrace::Spans& TlbTrace::spans(unsigned shift) const {
+  const auto [entry, fresh] = m_spans.try_emplace(shift);
+  Spans& spans = entry->second;
+  if (!fresh) return spans;
+  for (const auto address : m_addresses) spans.numbers.push_back(address >> shift);
+  std::sort(spans.numbers.begin(), spans.numbers.end());
+  spans.numbers.erase(std::unique(spans.numbers.begin(), spans.numbers.end()), spans.numbers.end());
+  for (const auto address : m_addresses)
+    spans.by_place.push_back(static_cast<std::uint32_t>(
+        std::lower_bound(spans.numbers.begin(), spans.numbers.end(), address >> shift) - spans.numbers.begin()));
+  return spans;
+}
+
+std::vector<double> deepest_miss_shares(std::span<const TlbShape> levels, const TlbTrace& trace, TlbTrace::Part part,
+                                        std::uint64_t seed) {
+  std::vector<Level> chain;
+  std::uint64_t stream = 0;
+  for (const auto& shape : levels)
+    chain.emplace_back(shape, trace.spans(static_cast<unsigned>(std::countr_zero(shape.span_bytes))),
+                       Random(seed).fork(stream++));
+  std::vector<std::uint64_t> counts(levels.size(), 0);
+  std::size_t place = 0;
+  const std::uint64_t total = part.warmup_hops + part.counted_hops;
+  for (std::uint64_t hop = 0; hop < total; ++hop) {
+    std::size_t missed = 0;
+    while (missed < chain.size() && !chain[missed].access(place)) ++missed;
+    if (missed > 0 && hop >= part.warmup_hops) ++counts[missed - 1];
+    if (++place == trace.places()) place = 0;
+  }
+  std::vector<double> shares;
+  for (const auto count : counts) shares.push_back(static_cast<double>(count) / static_cast<double>(part.counted_hops));
+  return shares;
+}
+
+}  // namespace gpusonde

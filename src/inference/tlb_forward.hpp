@@ -1,0 +1,62 @@
+// What a chain of translation caches would do with a given sequence of loads: the forward model that the
+// fit of a measured curve is held against. Written apart from the simulated GPU, which knows the truth.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <span>
+#include <string_view>
+#include <vector>
+
+namespace gpusonde {
+
+enum class TlbPolicy : std::uint8_t { lru, fifo, tree_plru, random };
+[[nodiscard]] std::string_view to_string(TlbPolicy policy) noexcept;  // "lru", "fifo", "tree-plru", "random"
+
+/// One level. Which set: the span's number modulo the sets, or the exclusive or of its groups of log2(sets) bits.
+struct TlbShape {
+  std::uint32_t entries = 16;
+  std::uint32_t ways = 0;  ///< 0: fully associative; else it divides entries
+  std::uint64_t span_bytes = 2ULL << 20;
+  TlbPolicy policy = TlbPolicy::lru;
+  bool folded = false;  ///< only with a power of two of sets
+
+  [[nodiscard]] std::uint32_t sets() const noexcept { return ways == 0 ? 1 : entries / ways; }
+  bool operator==(const TlbShape&) const = default;
+};
+
+/// A ring of addresses, walked from its first one on: `warmup_hops` loads that do not count, then `counted_hops`.
+class TlbTrace {
+ public:
+  TlbTrace(std::vector<std::uint64_t> addresses, std::uint64_t warmup_hops, std::uint64_t counted_hops);
+
+  struct Spans {
+    std::vector<std::uint32_t> by_place;  ///< dense numbers, one a place of the ring
+    std::vector<std::uint64_t> numbers;   ///< address / span of each dense number
+  };
+  /// Worked out once for each span. Not to be called from several threads.
+  [[nodiscard]] const Spans& spans(unsigned shift) const;
+
+  struct Part {
+    std::uint64_t warmup_hops = 0;
+    std::uint64_t counted_hops = 0;
+  };
+  [[nodiscard]] Part measured() const noexcept { return {m_warmup_hops, m_counted_hops}; }
+  /// Two laps of warm-up and one that counts: enough where nothing is left to chance.
+  [[nodiscard]] Part one_lap() const noexcept { return {2 * m_addresses.size(), m_addresses.size()}; }
+  [[nodiscard]] std::size_t places() const noexcept { return m_addresses.size(); }
+
+ private:
+  std::vector<std::uint64_t> m_addresses;
+  std::uint64_t m_warmup_hops;
+  std::uint64_t m_counted_hops;
+  mutable std::map<unsigned, Spans> m_spans;
+};
+
+/// Share of counted loads whose translation misses levels 0..i and no further, for each i; loads that hit level 0
+/// are the rest. Everything empty at first. `seed`: of random replacement.
+/// Preconditions: span_bytes are powers of two, ways divide entries, tree-plru has a power of two of ways up to 64.
+[[nodiscard]] std::vector<double> deepest_miss_shares(std::span<const TlbShape> levels, const TlbTrace& trace,
+                                                      TlbTrace::Part part, std::uint64_t seed);
+
+}  // namespace gpusonde

@@ -1,0 +1,365 @@
+// Curves over nodes and strides, then, for the levels found on them, replacement and scope.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <map>
+#include <numeric>
+#include <set>
+
+#include "core/units.hpp"
+#include "inference/statistics.hpp"
+#include "probe/alias_places.hpp"
+#include "probe/tlb_probe.hpp"
+
+namespace gpusonde {
+namespace {
+
+constexpr std::uint64_t k_most_nodes = 8192;
+constexpr std::uint64_t k_widest_stride_bytes = 1ULL << 30;
+constexpr std::uint64_t k_least_stride_bytes = 64ULL << 10;
+constexpr std::uint64_t k_least_nodes = 64;  // fewer at a stride say nothing
+constexpr double k_wanted_sigma_cycles = 0.4;
+constexpr std::uint32_t k_least_repetitions = 32;
+constexpr std::uint32_t k_most_repetitions = 256;
+constexpr std::size_t k_batch = 64;
+constexpr int k_refinements = 5;
+constexpr std::uint64_t k_parts = 8;
+constexpr std::size_t k_refined_strides = 3;
+constexpr std::size_t k_most_scope_sms = 512;
+
+// A repetition that an interrupt met stands alone far above the others.
+double mean_hop_cycles(const ChaseSamples& samples) {
+  std::vector<double> values;
+  for (const auto cycles : samples.cycles)
+    values.push_back(static_cast<double>(cycles) / static_cast<double>(samples.hops));
+  std::sort(values.begin(), values.end());
+  if (values.size() > 4 && values.back() > 1.3 * values[values.size() - 2]) values.pop_back();
+  return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
+}
+
+class TlbMeasurement {
+ public:
+  explicit TlbMeasurement(ProbeContext& context)
+      : m_context(context), m_table(context.measurements.table("tlb.alias")), m_seed(context.options.seed) {}
+
+  Result<void> run() {
+    m_space = m_context.target.alias_space();
+    if (m_space.page_bytes == 0) return fail(ErrorKind::unsupported, m_space.why_not);
+    auto& space = m_context.measurements.table("tlb.space");
+    space.make<std::uint64_t>("page_bytes").push_back(m_space.page_bytes);
+    space.make<std::uint64_t>("span_bytes").push_back(m_space.span_bytes);
+    space.make<std::uint64_t>("max_pages").push_back(m_space.max_pages);
+    space.make<std::uint64_t>("seed").push_back(m_seed);
+    if (auto r = calibrate(); !r) return r;
+    if (auto r = coarse(); !r) return r;
+    if (auto r = below_the_page(); !r) return r;
+    if (auto r = refine(); !r) return r;
+    const auto fits = fit_tlb(read_alias_curves(m_context.measurements, true));
+    if (auto r = replacement(fits); !r) return r;
+    return scope(fits);
+  }
+
+ private:
+  Result<std::vector<ChaseSamples>> chase(const std::vector<ListChaseExperiment>& chases, const std::string& doing) {
+    std::vector<ChaseSamples> all;
+    for (std::size_t first = 0; first < chases.size(); first += k_batch) {
+      const auto last = std::min(chases.size(), first + k_batch);
+      if (m_context.progress) m_context.progress({"tlb", doing, m_fraction});
+      const std::vector<Experiment> batch(chases.begin() + static_cast<std::ptrdiff_t>(first),
+                                          chases.begin() + static_cast<std::ptrdiff_t>(last));
+      auto samples = m_context.target.run(batch, {m_context.cancel, {}});
+      if (!samples) return tl::unexpected(samples.error());
+      for (auto& sample : *samples) all.push_back(std::move(std::get<ChaseSamples>(sample)));
+    }
+    return all;
+  }
+
+  // The scatter of equal walks says how many a point needs.
+  Result<void> calibrate() {
+    const auto lists = alias_lists(m_space.page_bytes, k_least_nodes, m_space.page_bytes, m_seed);
+    const auto walks =
+        chase({alias_chase(lists.control, {2 * k_least_nodes, k_least_nodes, k_least_repetitions})}, "noise");
+    if (!walks) return tl::unexpected(walks.error());
+    std::vector<double> values;
+    for (const auto cycles : walks->front().cycles)
+      values.push_back(static_cast<double>(cycles) / static_cast<double>(k_least_nodes));
+    const double middle = median(values);
+    double squares = 0;
+    for (const double value : values) squares += (value - middle) * (value - middle);
+    // The larger of the two, so that neither a lone outlier nor a skewed scatter hides.
+    m_relative_noise =
+        std::max(mad_sigma(values), 0.5 * std::sqrt(squares / static_cast<double>(values.size()))) / middle;
+    const double wanted = 2 * std::pow(m_relative_noise * middle / k_wanted_sigma_cycles, 2);
+    m_repetitions = std::clamp(std::bit_ceil(static_cast<std::uint32_t>(std::min(wanted, 1e6))), k_least_repetitions,
+                               k_most_repetitions);
+    return {};
+  }
+
+  [[nodiscard]] std::uint64_t most_nodes(std::uint64_t stride) const {
+    return std::min(
+        {k_most_nodes, m_space.span_bytes / stride, m_space.max_pages, most_alias_nodes(stride, m_space.page_bytes)});
+  }
+
+  [[nodiscard]] std::vector<std::uint64_t> coarse_nodes(std::uint64_t stride) const {
+    const double step = m_context.options.quick ? 0.5 : 0.25;
+    std::vector<std::uint64_t> nodes;
+    for (double octave = 1; octave <= 20; octave += step) {
+      const auto count = static_cast<std::uint64_t>(std::llround(std::exp2(octave)));
+      if (count > most_nodes(stride)) break;
+      if (nodes.empty() || nodes.back() != count) nodes.push_back(count);
+    }
+    return nodes;
+  }
+
+  // Measures points and stores them. The control depends on the stride only below the page.
+  Result<void> measure(std::uint64_t stride, const std::vector<std::uint64_t>& nodes) {
+    std::vector<ListChaseExperiment> chases;
+    std::vector<std::uint64_t> wanted;
+    std::vector<bool> has_control;
+    for (const auto count : nodes) {
+      if (!m_done.emplace(stride, count).second) continue;
+      auto lists = alias_lists(stride, count, m_space.page_bytes, m_seed);
+      const auto timing = alias_timing(count, m_repetitions);
+      wanted.push_back(count);
+      has_control.push_back(stride >= m_space.page_bytes && m_controls.contains(count));
+      chases.push_back(alias_chase(std::move(lists.aliased), timing));
+      if (!has_control.back()) chases.push_back(alias_chase(std::move(lists.control), timing));
+    }
+    const auto walks = chase(chases, fmt::format("stride {}", format_bytes(stride)));
+    if (!walks) return tl::unexpected(walks.error());
+    std::size_t at = 0;
+    for (std::size_t i = 0; i < wanted.size(); ++i) {
+      const double aliased = mean_hop_cycles((*walks)[at++]);
+      const double control = has_control[i] ? m_controls[wanted[i]] : mean_hop_cycles((*walks)[at++]);
+      if (stride >= m_space.page_bytes) m_controls[wanted[i]] = control;
+      add_row(stride, wanted[i], aliased, control);
+    }
+    return {};
+  }
+
+  void add_row(std::uint64_t stride, std::uint64_t nodes, double aliased, double control) {
+    m_table.make<std::uint64_t>("stride_bytes").push_back(stride);
+    m_table.make<std::uint64_t>("nodes").push_back(nodes);
+    m_table.make<double>("alias_cycles").push_back(aliased);
+    m_table.make<double>("control_cycles").push_back(control);
+    m_table.make<double>("penalty_cycles").push_back(aliased - control);
+    m_table.make<double>("sigma_cycles").push_back(sigma(aliased, control));
+    m_table.make<std::uint64_t>("repetitions").push_back(m_repetitions);
+  }
+  [[nodiscard]] double sigma(double aliased, double control) const {
+    return m_relative_noise * std::sqrt((aliased * aliased + control * control) / m_repetitions);
+  }
+
+  Result<void> coarse() {
+    std::vector<std::uint64_t> strides;
+    for (auto stride = m_space.page_bytes; stride <= k_widest_stride_bytes; stride *= 2)
+      if (most_nodes(stride) >= k_least_nodes) strides.push_back(stride);
+    for (std::size_t i = 0; i < strides.size(); ++i) {
+      m_fraction = 0.6 * static_cast<double>(i) / static_cast<double>(strides.size());
+      auto measured = measure(strides[i], coarse_nodes(strides[i]));
+      if (measured) continue;
+      if (i == 0 || measured.error().kind != ErrorKind::measurement) return measured;
+      // The driver maps no more: what was measured up to here stands, and the findings say how far it goes.
+      m_context.measurements.table("tlb.refused").make<std::uint64_t>("stride_bytes").push_back(strides[i]);
+      m_context.measurements.table("tlb.refused").make<std::string>("reason").push_back(measured.error().message);
+      break;
+    }
+    return {};
+  }
+
+  // A step that is sharp at the page's own size may belong to a span below it.
+  Result<void> below_the_page() {
+    for (auto stride = m_space.page_bytes; stride / 2 >= k_least_stride_bytes; stride /= 2) {
+      if (!sharp_at(stride)) return {};
+      m_fraction = 0.6;
+      if (auto r = measure(stride / 2, coarse_nodes(stride / 2)); !r) return r;
+    }
+    return {};
+  }
+
+  [[nodiscard]] std::vector<TlbPoint> points() const { return read_alias_curves(m_context.measurements, false); }
+
+  [[nodiscard]] bool sharp_at(std::uint64_t stride) const {
+    const auto all = points();
+    double lower = 0;
+    for (const double upper : penalty_plateaus(all)) {
+      const auto steps = tlb_steps(all, lower, upper);
+      if (const auto step = steps.find(stride); step != steps.end() && step->second.sharp()) return true;
+      lower = upper;
+    }
+    return false;
+  }
+
+  // Where a step is sharp, points are put between those it leads over, down to one node.
+  Result<void> refine() {
+    for (int round = 0; round < k_refinements; ++round) {
+      m_fraction = 0.6 + 0.05 * round;
+      std::map<std::uint64_t, std::set<std::uint64_t>> wanted;
+      const auto all = points();
+      double lower = 0;
+      for (const double upper : penalty_plateaus(all)) {
+        std::size_t strides = 0;
+        for (const auto& [stride, step] : tlb_steps(all, lower, upper)) {
+          if (!step.sharp()) continue;
+          if (++strides > k_refined_strides) break;
+          add_between(all, stride, step, 0.12 * (upper - lower), wanted[stride]);
+        }
+        lower = upper;
+      }
+      bool more = false;
+      for (const auto& [stride, nodes] : wanted) {
+        more = more || !nodes.empty();
+        if (auto r = measure(stride, {nodes.begin(), nodes.end()}); !r) return r;
+      }
+      if (!more) return {};
+    }
+    return {};
+  }
+
+  static void add_between(const std::vector<TlbPoint>& all, std::uint64_t stride, const TlbStep& step,
+                          double least_rise, std::set<std::uint64_t>& nodes) {
+    std::map<std::uint64_t, double> curve;
+    for (const auto& point : all)
+      if (point.stride_bytes == stride) curve[point.nodes] = point.penalty_cycles;
+    for (auto right = std::next(curve.begin()); right != curve.end(); ++right) {
+      const auto left = std::prev(right);
+      const auto gap = right->first - left->first;
+      const bool inside = left->first >= step.clean_nodes && right->first <= step.full_nodes;
+      if (!inside || gap < 2 || right->second - left->second < least_rise) continue;
+      for (std::uint64_t part = 1; part < k_parts; ++part) {
+        const auto between = left->first + gap * part / k_parts;
+        if (between > left->first && between < right->first) nodes.insert(between);
+      }
+    }
+  }
+
+  // One list a level that tells replacement policies apart.
+  Result<void> replacement(const std::vector<TlbLevelFit>& fits) {
+    m_fraction = 0.85;
+    auto& table = m_context.measurements.table("tlb.replacement");
+    for (std::size_t i = 0; i < fits.size(); ++i) {
+      if (fits[i].candidates.empty()) break;
+      const auto& shape = fits[i].candidates.front().shape;
+      const std::uint64_t pages = 5ULL * std::max(1U, shape.entries / 2);
+      auto lists = hot_and_cold_lists(shape.entries, shape.span_bytes, m_space.page_bytes);
+      if (pages * shape.span_bytes > m_space.span_bytes || pages > m_space.max_pages || lists.aliased.empty()) continue;
+      const auto timing = alias_timing(lists.aliased.size(), m_repetitions);
+      const auto walks =
+          chase({alias_chase(std::move(lists.aliased), timing), alias_chase(std::move(lists.control), timing)},
+                fmt::format("replacement of level {}", i + 1));
+      if (!walks) return tl::unexpected(walks.error());
+      const double aliased = mean_hop_cycles((*walks)[0]);
+      const double control = mean_hop_cycles((*walks)[1]);
+      table.make<std::uint64_t>("level").push_back(i + 1);
+      table.make<std::uint64_t>("entries").push_back(shape.entries);
+      table.make<std::uint64_t>("span_bytes").push_back(shape.span_bytes);
+      table.make<double>("alias_cycles").push_back(aliased);
+      table.make<double>("control_cycles").push_back(control);
+      table.make<double>("penalty_cycles").push_back(aliased - control);
+      table.make<double>("sigma_cycles").push_back(sigma(aliased, control));
+      table.make<std::uint64_t>("repetitions").push_back(m_repetitions);
+    }
+    return {};
+  }
+
+  // Pages that SM 0 has just used, seen from each other SM: the penalty says which level the two share. Each SM
+  // gets pages of its own, since a question fills tables itself.
+  Result<void> scope(const std::vector<TlbLevelFit>& fits) {
+    m_fraction = 0.9;
+    const auto sms = std::min<std::uint64_t>(m_context.target.device().sm_count, k_most_scope_sms);
+    if (fits.empty() || fits.front().candidates.empty() || sms < 2 || !m_context.target.capabilities().sm_choice)
+      return {};
+    std::uint64_t span = m_space.page_bytes;
+    for (const auto& fit : fits)
+      if (!fit.candidates.empty()) span = std::max(span, fit.candidates.front().shape.span_bytes);
+    const auto pages = std::min<std::uint64_t>(k_scope_pages, fits.front().candidates.front().shape.entries);
+    std::vector<ListChaseExperiment> chases;
+    std::vector<std::uint64_t> asked;
+    for (std::uint64_t sm = 1; sm < sms; ++sm) {
+      const std::uint64_t first = sm * pages * span;
+      if (first + pages * span > m_space.span_bytes) break;
+      std::vector<std::uint64_t> places;
+      for (std::uint64_t i = 0; i < pages; ++i) places.push_back(first + i * span + i * 37 % 512 * 128);
+      auto question = alias_chase(std::move(places), {16, 8, 1});
+      question.timing = HopTiming::per_hop;
+      question.sm = static_cast<std::uint32_t>(sm);
+      question.warmup_sm = 0;
+      chases.push_back(question);
+      question.warmup_sm.reset();  // the same loads once the SM has them itself
+      chases.push_back(question);
+      asked.push_back(sm);
+    }
+    const auto walks = chase(chases, "scope");
+    if (!walks) return tl::unexpected(walks.error());
+    auto& table = m_context.measurements.table("tlb.scope");
+    for (std::size_t i = 0; i < asked.size(); ++i) {
+      const auto& after = (*walks)[2 * i].hop_cycles;
+      const auto& own = (*walks)[2 * i + 1].hop_cycles;
+      std::vector<double> penalties;  // the first hop also fetches code
+      for (std::size_t hop = 1; hop < after.size(); ++hop)
+        penalties.push_back(static_cast<double>(after[hop]) - static_cast<double>(own[hop]));
+      table.make<std::uint64_t>("primed_sm").push_back(0);
+      table.make<std::uint64_t>("sm").push_back(asked[i]);
+      table.make<double>("penalty_cycles").push_back(median(penalties));
+    }
+    return {};
+  }
+
+  ProbeContext& m_context;
+  Table& m_table;
+  std::uint64_t m_seed;
+  AliasSpace m_space;
+  double m_relative_noise = 0;
+  std::uint32_t m_repetitions = k_least_repetitions;
+  std::set<std::pair<std::uint64_t, std::uint64_t>> m_done;
+  std::map<std::uint64_t, double> m_controls;  ///< by nodes, for strides of a page and more
+  double m_fraction = 0;
+};
+
+}  // namespace
+
+Result<void> measure_tlb(ProbeContext& context) {
+  auto measured = TlbMeasurement(context).run();
+  context.target.release_aliases();
+  return measured;
+}
+
+AliasSpaceRow alias_space_row(const Measurements& measurements) {
+  const auto* table = measurements.find("tlb.space");
+  if (table == nullptr || table->rows() == 0) return {};
+  const auto value = [&](std::string_view name) {
+    const auto* column = table->column<std::uint64_t>(name);
+    return column == nullptr ? 0 : column->front();
+  };
+  return {value("page_bytes"), value("span_bytes"), value("seed")};
+}
+
+std::vector<TlbPoint> read_alias_curves(const Measurements& measurements, bool with_loads) {
+  const auto space = alias_space_row(measurements);
+  const auto* table = measurements.find("tlb.alias");
+  if (space.page_bytes == 0 || table == nullptr) return {};
+  const auto* stride = table->column<std::uint64_t>("stride_bytes");
+  const auto* nodes = table->column<std::uint64_t>("nodes");
+  const auto* penalty = table->column<double>("penalty_cycles");
+  const auto* sigma = table->column<double>("sigma_cycles");
+  const auto* repetitions = table->column<std::uint64_t>("repetitions");
+  if (!stride || !nodes || !penalty || !sigma || !repetitions) return {};
+  std::vector<TlbPoint> points;
+  for (std::size_t row = 0; row < table->rows(); ++row) {
+    TlbPoint point{(*stride)[row], (*nodes)[row], (*penalty)[row], (*sigma)[row], {}, {}};
+    if (with_loads) {
+      auto lists = alias_lists(point.stride_bytes, point.nodes, space.page_bytes, space.seed);
+      const auto timing = alias_timing(point.nodes, static_cast<std::uint32_t>((*repetitions)[row]));
+      const auto counted = timing.hops * timing.repetitions;
+      point.trace = std::make_shared<TlbTrace>(std::move(lists.aliased), timing.warmup_hops, counted);
+      if (point.stride_bytes < space.page_bytes)
+        point.control = std::make_shared<TlbTrace>(std::move(lists.control), timing.warmup_hops, counted);
+    }
+    points.push_back(std::move(point));
+  }
+  return points;
+}
+
+}  // namespace gpusonde

@@ -8,7 +8,7 @@
 #include <set>
 
 #include "sass_excerpts.hpp"
-#include "target/cuda/chase_runner.hpp"
+#include "target/cuda/chase_session.hpp"
 #include "target/cuda/disassembler.hpp"
 #include "target/cuda/kernel_modules.hpp"
 
@@ -31,7 +31,8 @@ TEST(Inspect, EveryKernelAnExperimentNeedsIsThere) {
     for (const auto chain : {ChainKind::pointer, ChainKind::index})
       for (const auto timing : {HopTiming::aggregate, HopTiming::per_hop})
         EXPECT_TRUE(names.contains(chase_kernel_name(path, chain, timing)));
-  for (const char* name : {"link", "timer", "loop_overhead", "spin_clock"}) EXPECT_TRUE(names.contains(name));
+  for (const char* name : {"link", "timer", "loop_overhead", "spin_clock"})
+    EXPECT_TRUE(names.contains(name));
 }
 
 TEST(Inspect, PtxIsForAnyChipSinceVolta) {

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstdio>
 
 namespace gpusonde {
 namespace {
@@ -25,14 +26,22 @@ class OnDevice : public ::testing::Test {
     return e;
   }
 
-  ChaseSamples run(const ChaseExperiment& e) {
-    const Experiment experiment = e;
+  ChaseSamples run(const Experiment& experiment) {
     auto samples = m_target->run(std::span(&experiment, 1), {});
     EXPECT_TRUE(samples.has_value()) << samples.error().message;
     return samples ? std::get<ChaseSamples>(samples->front()) : ChaseSamples{};
   }
 
-  double latency(const ChaseExperiment& e) {
+  // One node a page, `apart_bytes` from one to the next, and one a line of the page that all of them are.
+  static ListChaseExperiment aliases(std::uint64_t pages, std::uint64_t apart_bytes) {
+    ListChaseExperiment e;
+    e.region = Region::aliases;
+    for (std::uint64_t i = 0; i < pages; ++i) e.places.push_back(i * apart_bytes + i * 1024);
+    return e;
+  }
+
+  template <class Chase>
+  double latency(const Chase& e) {
     auto cycles = run(e).cycles;
     if (cycles.empty()) return -1;
     std::sort(cycles.begin(), cycles.end());
@@ -110,6 +119,61 @@ TEST_F(OnDevice, RunsOnTheChosenSm) {
     e.sm = sm;
     EXPECT_EQ(run(e).sm, sm);
   }
+}
+
+TEST_F(OnDevice, AliasesOfALineAreOneLineInL2) {
+  if (const auto space = m_target->alias_space(); space.page_bytes == 0) GTEST_SKIP() << space.why_not;
+  auto apart = aliases(8, 32 << 20);
+  apart.warmup_hops = 1024;
+  apart.hops = 4096;
+  apart.repetitions = 5;
+  auto together = apart;
+  for (auto& place : together.places) place %= 32 << 20;
+  // On one SM, since not every SM is as far from a line's L2 slice.
+  together.sm = apart.sm = 0;
+  const double of_one_page = latency(together);
+  const double of_many = latency(apart);
+  std::printf("%.1f cycles a hop through one page, %.1f through eight\n", of_one_page, of_many);
+  EXPECT_GT(of_one_page, 100);
+  EXPECT_NEAR(of_many / of_one_page, 1.0, 0.01);
+  m_target->release_aliases();
+  EXPECT_NEAR(latency(apart) / of_one_page, 1.0, 0.01);
+}
+
+// L1 goes by virtual addresses: a line that it holds under one is missed under another.
+TEST_F(OnDevice, ALineMissesL1ThroughAnotherAliasOnce) {
+  if (const auto space = m_target->alias_space(); space.page_bytes == 0) GTEST_SKIP() << space.why_not;
+  constexpr std::uint64_t k_second_page = 32 << 20;
+  ListChaseExperiment e;
+  e.region = Region::aliases;
+  // A line; another one of the second page, which fetches the translation; the first line through that page.
+  e.places = {0, k_second_page + 4096, k_second_page + 8};
+  e.path = LoadPath::global_ca;
+  e.timing = HopTiming::per_hop;
+  e.hops = 8;
+  e.repetitions = 1;
+  const auto samples = run(e);
+  ASSERT_EQ(samples.hop_cycles.size(), 8U);
+  const auto first_touch = samples.hop_cycles[2];
+  const auto second_touch = samples.hop_cycles[5];
+  std::printf("first touch through a second alias %u cycles, second touch %u\n", first_touch, second_touch);
+  EXPECT_GT(first_touch, 2 * second_touch);
+}
+
+TEST_F(OnDevice, AListIsWarmedOnAnotherSm) {
+  ListChaseExperiment e;
+  for (std::uint64_t i = 0; i < 64; ++i) e.places.push_back(i * 37 % 64 * 4096);
+  e.path = LoadPath::global_ca;
+  e.warmup_hops = 64;
+  e.repetitions = 1;
+  e.sm = 1;
+  const auto warm = run(e);
+  e.warmup_sm = m_target->device().sm_count - 1;
+  const auto cold = run(e);
+  EXPECT_EQ(warm.sm, 1U);
+  EXPECT_EQ(cold.sm, 1U);
+  ASSERT_FALSE(warm.cycles.empty() || cold.cycles.empty());
+  EXPECT_GT(cold.cycles[0], 3 * warm.cycles[0]);  // what is warm in one SM's L1 is not in another's
 }
 
 TEST_F(OnDevice, BothClocksAgree) {

@@ -21,6 +21,24 @@ bool is_small(const ChaseExperiment& e) {
          order.node_count <= k_l1_bound_bytes / std::min<std::uint64_t>(order.stride_bytes, k_line_bytes);
 }
 
+std::uint64_t most_hops_a_launch(bool small) { return k_launch_budget_ns / hop_estimate_ns(small) / 8 * 8; }
+
+// Calls time(hops, first_repetition, repetitions) for one launch after the other.
+template <class Experiment, class Time>
+void cut_timing(const Experiment& e, std::uint64_t most_hops, const Time& time) {
+  if (e.timing == HopTiming::per_hop) {
+    time(e.hops, std::uint32_t{0}, e.repetitions);  // few, and their samples leave in one piece
+  } else if (e.hops <= most_hops) {
+    const auto batch = static_cast<std::uint32_t>(std::clamp<std::uint64_t>(most_hops / e.hops, 1, e.repetitions));
+    for (std::uint32_t done = 0; done < e.repetitions; done += std::min(batch, e.repetitions - done))
+      time(e.hops, done, std::min(batch, e.repetitions - done));
+  } else {
+    for (std::uint32_t repetition = 0; repetition < e.repetitions; ++repetition)
+      for (std::uint64_t left = e.hops; left > 0; left -= std::min(left, most_hops))
+        time(std::min(left, most_hops), repetition, std::uint32_t{1});
+  }
+}
+
 class Planner {
  public:
   Planner(const ChaseExperiment& e, std::uint64_t resident_bound_nodes)
@@ -29,22 +47,12 @@ class Planner {
         m_small(is_small(e)),
         m_lives_one_launch(
             m_small && (e.path == LoadPath::global_ca || e.path == LoadPath::global_nc || e.path == LoadPath::shared)),
-        m_most_hops(k_launch_budget_ns / hop_estimate_ns(m_small) / 8 * 8) {}
+        m_most_hops(most_hops_a_launch(m_small)) {}
 
   std::vector<ChaseLaunch> plan() {
     warm_up();
-    if (m_e.timing == HopTiming::per_hop) {
-      time(m_e.hops, 0, m_e.repetitions);  // few, and their samples leave in one piece
-    } else if (m_e.hops <= m_most_hops) {
-      const auto batch =
-          static_cast<std::uint32_t>(std::clamp<std::uint64_t>(m_most_hops / m_e.hops, 1, m_e.repetitions));
-      for (std::uint32_t done = 0; done < m_e.repetitions; done += batch)
-        time(m_e.hops, done, std::min(batch, m_e.repetitions - done));
-    } else {
-      for (std::uint32_t repetition = 0; repetition < m_e.repetitions; ++repetition)
-        for (std::uint64_t left = m_e.hops; left > 0; left -= std::min(left, m_most_hops))
-          time(std::min(left, m_most_hops), repetition, 1);
-    }
+    cut_timing(m_e, m_most_hops,
+               [this](std::uint64_t hops, std::uint32_t first, std::uint32_t count) { time(hops, first, count); });
     return std::move(m_launches);
   }
 
@@ -108,6 +116,22 @@ class Planner {
 
 std::vector<ChaseLaunch> plan_chase(const ChaseExperiment& experiment, std::uint64_t resident_bound_nodes) {
   return Planner(experiment, resident_bound_nodes).plan();
+}
+
+ListChasePlan plan_chase(const ListChaseExperiment& e) {
+  const auto most_hops = most_hops_a_launch(false);
+  ListChasePlan plan;
+  if (!e.warmup_sm && e.warmup_hops <= most_hops && e.repetitions <= (most_hops - e.warmup_hops) / e.hops) {
+    plan.chase.push_back({.lead_hops = e.warmup_hops, .hops = e.hops, .repetitions = e.repetitions});
+    return plan;
+  }
+  auto& warm_up = e.warmup_sm ? plan.warm_up : plan.chase;
+  for (auto left = e.warmup_hops; left > 0; left -= std::min(left, most_hops))
+    warm_up.push_back({.lead_hops = std::min(left, most_hops)});
+  cut_timing(e, most_hops, [&plan](std::uint64_t hops, std::uint32_t first, std::uint32_t count) {
+    plan.chase.push_back({.hops = hops, .repetitions = count, .first_repetition = first});
+  });
+  return plan;
 }
 
 }  // namespace gpusonde::cuda

@@ -29,6 +29,16 @@ struct ChaseLaunch {
 [[nodiscard]] std::vector<ChaseLaunch> plan_chase(const ChaseExperiment& experiment,
                                                   std::uint64_t resident_bound_nodes = 0);
 
+/// The launches of a list's chase. Those of the warm-up are apart where it has an SM of its own.
+struct ListChasePlan {
+  std::vector<ChaseLaunch> warm_up;
+  std::vector<ChaseLaunch> chase;
+};
+
+/// One launch where all hops fit it; else warm-up and timing apart, each in as many as it takes: what L2
+/// holds stays, and what L1 holds a list of that many hops does not ask about.
+[[nodiscard]] ListChasePlan plan_chase(const ListChaseExperiment& experiment);
+
 /// Untimed hops before a timed chase that was warmed in parallel.
 inline constexpr std::uint64_t k_lead_hops = 8;
 

@@ -7,6 +7,7 @@
 #include "target/cuda/chase_runner.hpp"
 #include "target/cuda/host_facts.hpp"
 #include "target/cuda/kernel_parameters.hpp"
+#include "target/cuda/list_chase.hpp"
 #include "target/cuda/nvml_state.hpp"
 
 namespace gpusonde::cuda {
@@ -37,10 +38,10 @@ Result<std::unique_ptr<Target>> CudaGpu::open(const DriverTable& driver, const N
   std::size_t total_bytes = 0;
   if (const auto result = driver.mem_get_info(&free_bytes, &total_bytes); result != k_success)
     return tl::unexpected(driver_error(driver, result, "cannot ask how much memory is free"));
-  return std::unique_ptr<Target>(new CudaGpu(driver, nvml, std::move(info), std::move(*context), free_bytes));
+  return std::unique_ptr<Target>(new CudaGpu(driver, nvml, device, std::move(info), std::move(*context), free_bytes));
 }
 
-CudaGpu::CudaGpu(const DriverTable& driver, const NvmlTable* nvml, DeviceInfo info, Context context,
+CudaGpu::CudaGpu(const DriverTable& driver, const NvmlTable* nvml, Device device, DeviceInfo info, Context context,
                  std::size_t free_bytes)
     : m_driver(driver),
       m_nvml(nvml),
@@ -48,7 +49,9 @@ CudaGpu::CudaGpu(const DriverTable& driver, const NvmlTable* nvml, DeviceInfo in
       m_context(std::move(context)),
       m_launcher(driver),
       m_buffer(driver),
-      m_scratch(driver) {
+      m_scratch(driver),
+      m_places(driver),
+      m_aliases(driver, device) {
   if (m_nvml != nullptr) {
     if (const auto found = nvml_device(*m_nvml, m_info.pci_bus_id)) m_nvml_device = *found;
   }
@@ -72,21 +75,34 @@ Environment CudaGpu::environment() {
 
 ClockState CudaGpu::clocks() { return m_nvml_device != nullptr ? clock_state(*m_nvml, m_nvml_device) : ClockState{}; }
 
+AliasSpace CudaGpu::alias_space() {
+  if (const auto used = m_context.use(); !used) return {0, 0, 0, used.error().message};
+  return m_aliases.space();
+}
+
+void CudaGpu::release_aliases() {
+  if (m_context.use()) m_aliases.unmap_all();
+}
+
 Result<std::vector<Samples>> CudaGpu::run(std::span<const Experiment> experiments, const RunControl& control) {
-  std::uint64_t ring_end = 0;
-  if (auto r = check_all(experiments, ring_end); !r) return tl::unexpected(r.error());
+  std::uint64_t buffer_end = 0;
+  if (auto r = check_all(experiments, buffer_end); !r) return tl::unexpected(r.error());
   if (auto r = m_context.use(); !r) return tl::unexpected(r.error());
   DevicePointer buffer = 0;
-  if (ring_end != 0) {
-    const auto memory = m_buffer.at_least(ring_end, m_capabilities.max_ring_bytes);
+  if (buffer_end != 0) {
+    const auto memory = m_buffer.at_least(buffer_end, m_capabilities.max_ring_bytes);
     if (!memory) return tl::unexpected(memory.error());
     buffer = *memory;
   }
   if (auto r = warm_clocks(); !r) return tl::unexpected(r.error());
   const ChaseResources resources{m_driver, m_info, m_launcher, m_scratch, buffer, control.cancel};
   const auto execute_one = [&](const auto& experiment) -> Result<Samples> {
-    if constexpr (std::is_same_v<std::decay_t<decltype(experiment)>, ChaseExperiment>)
-      return run_chase(experiment, resources).map([](ChaseSamples&& s) { return Samples(std::move(s)); });
+    const auto as_samples = [](ChaseSamples&& s) { return Samples(std::move(s)); };
+    using Kind = std::decay_t<decltype(experiment)>;
+    if constexpr (std::is_same_v<Kind, ChaseExperiment>)
+      return run_chase(experiment, resources).map(as_samples);
+    else if constexpr (std::is_same_v<Kind, ListChaseExperiment>)
+      return run_list_chase(experiment, {m_places, m_aliases}, resources).map(as_samples);
     else
       return execute(experiment);
   };
@@ -103,13 +119,17 @@ Result<std::vector<Samples>> CudaGpu::run(std::span<const Experiment> experiment
   return samples;
 }
 
-Result<void> CudaGpu::check_all(std::span<const Experiment> experiments, std::uint64_t& ring_end) const {
+Result<void> CudaGpu::check_all(std::span<const Experiment> experiments, std::uint64_t& buffer_end) {
   for (const auto& experiment : experiments) {
-    const auto* chase = std::get_if<ChaseExperiment>(&experiment);
-    if (chase == nullptr) continue;
-    if (auto r = check(*chase, m_capabilities); !r) return r;
-    if (chase->path != LoadPath::shared)
-      ring_end = std::max(ring_end, chase->ring.first_byte + chase->ring.footprint_bytes());
+    if (const auto* chase = std::get_if<ChaseExperiment>(&experiment)) {
+      if (auto r = check(*chase, m_capabilities); !r) return r;
+      if (chase->path != LoadPath::shared)
+        buffer_end = std::max(buffer_end, chase->ring.first_byte + chase->ring.footprint_bytes());
+    } else if (const auto* list = std::get_if<ListChaseExperiment>(&experiment)) {
+      const bool aliased = list->region == Region::aliases;
+      if (auto r = check(*list, m_capabilities, aliased ? alias_space() : AliasSpace{}); !r) return r;
+      if (!aliased) buffer_end = std::max(buffer_end, *std::max_element(list->places.begin(), list->places.end()) + 8);
+    }
   }
   return {};
 }
@@ -148,10 +168,6 @@ Result<Samples> CudaGpu::execute(const ClockExperiment& experiment) {
     sum.wall_ns += (*part)[1];
   }
   return sum;
-}
-
-Result<Samples> CudaGpu::execute(const ListChaseExperiment&) {
-  return fail(ErrorKind::unsupported, "chases over lists of places are not built yet");
 }
 
 Result<std::vector<std::uint64_t>> CudaGpu::measure(const char* kernel, std::uint64_t amount, std::size_t count) {

@@ -41,11 +41,20 @@ Result<DriverTable> open_driver() {
   library.get(table.mem_free, "cuMemFree_v2");
   library.get(table.memset_d8, "cuMemsetD8_v2");
   library.get(table.memcpy_dtoh, "cuMemcpyDtoH_v2");
+  library.get(table.memcpy_htod, "cuMemcpyHtoD_v2");
   library.get(table.launch_kernel, "cuLaunchKernel");
   library.get(table.link_create, "cuLinkCreate_v2");
   library.get(table.link_add_data, "cuLinkAddData_v2");
   library.get(table.link_complete, "cuLinkComplete");
   library.get(table.link_destroy, "cuLinkDestroy");
+  library.get_optional(table.mem_get_allocation_granularity, "cuMemGetAllocationGranularity");
+  library.get_optional(table.mem_create, "cuMemCreate");
+  library.get_optional(table.mem_release, "cuMemRelease");
+  library.get_optional(table.mem_address_reserve, "cuMemAddressReserve");
+  library.get_optional(table.mem_address_free, "cuMemAddressFree");
+  library.get_optional(table.mem_map, "cuMemMap");
+  library.get_optional(table.mem_unmap, "cuMemUnmap");
+  library.get_optional(table.mem_set_access, "cuMemSetAccess");
   if (!library.missing().empty())
     return fail(ErrorKind::no_device, fmt::format("the NVIDIA driver is too old (it has no {}); install one of CUDA 9 "
                                                   "or later (driver 384 or later)",
@@ -62,6 +71,12 @@ Result<DriverTable> open_and_start() {
 }
 
 }  // namespace
+
+bool DriverTable::has_virtual_memory() const noexcept {
+  return mem_get_allocation_granularity != nullptr && mem_create != nullptr && mem_release != nullptr &&
+         mem_address_reserve != nullptr && mem_address_free != nullptr && mem_map != nullptr && mem_unmap != nullptr &&
+         mem_set_access != nullptr;
+}
 
 Result<void> start_driver(const DriverTable& driver) {
   int version = 0;
@@ -89,14 +104,18 @@ Result<const DriverTable*> load_driver() {
   return &*s_table;
 }
 
-Error driver_error(const DriverTable& driver, DriverResult result, const std::string& doing) {
+std::string driver_words(const DriverTable& driver, DriverResult result) {
   const char* name = nullptr;
   const char* text = nullptr;
   if (driver.get_error_name(result, &name) != k_success || name == nullptr) name = "unknown CUDA error";
   if (driver.get_error_string(result, &text) != k_success || text == nullptr) text = "no description";
   if (result == k_launch_timeout)
     text = "the display watchdog stopped it; use a GPU that drives no display, or smaller working sets";
-  return Error{ErrorKind::measurement, fmt::format("{}: {} ({}): {}", doing, name, result, text)};
+  return fmt::format("{} ({}): {}", name, result, text);
+}
+
+Error driver_error(const DriverTable& driver, DriverResult result, const std::string& doing) {
+  return Error{ErrorKind::measurement, fmt::format("{}: {}", doing, driver_words(driver, result))};
 }
 
 }  // namespace gpusonde::cuda

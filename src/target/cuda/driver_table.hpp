@@ -25,6 +25,37 @@ using LinkHandle = LinkTag*;
 struct DeviceUuid {
   unsigned char bytes[16];
 };
+using PhysicalHandle = unsigned long long;  ///< CUmemGenericAllocationHandle
+
+/// CUmemLocation
+struct MemoryLocation {
+  int type = 0;
+  int id = 0;
+};
+/// CUmemAllocationProp
+struct PhysicalProperties {
+  int type = 0;
+  int requested_handle_types = 0;
+  MemoryLocation location;
+  void* win32_handle_meta_data = nullptr;
+  struct {
+    unsigned char compression_type = 0;
+    unsigned char gpu_direct_rdma_capable = 0;
+    unsigned short usage = 0;
+    unsigned char reserved[4] = {};
+  } flags;
+};
+static_assert(sizeof(PhysicalProperties) == 32);
+/// CUmemAccessDesc
+struct MemoryAccess {
+  MemoryLocation location;
+  int flags = 0;
+};
+static_assert(sizeof(MemoryAccess) == 12);
+inline constexpr int k_pinned_memory = 1;        ///< CU_MEM_ALLOCATION_TYPE_PINNED
+inline constexpr int k_on_device = 1;            ///< CU_MEM_LOCATION_TYPE_DEVICE
+inline constexpr int k_minimum_granularity = 0;  ///< CU_MEM_ALLOC_GRANULARITY_MINIMUM
+inline constexpr int k_read_and_write = 3;       ///< CU_MEM_ACCESS_FLAGS_PROT_READWRITE
 
 inline constexpr DriverResult k_success = 0;
 inline constexpr DriverResult k_out_of_memory = 2;
@@ -43,6 +74,7 @@ enum class DeviceAttribute : int {
   compute_capability_minor = 76,
   shared_bytes_per_sm = 81,
   shared_bytes_per_block_optin = 97,
+  virtual_memory_management = 102,
   reserved_shared_bytes_per_block = 111,
 };
 /// CUfunction_attribute
@@ -83,6 +115,7 @@ struct DriverTable {
   DriverResult (*mem_free)(DevicePointer) = nullptr;
   DriverResult (*memset_d8)(DevicePointer, unsigned char value, std::size_t count) = nullptr;
   DriverResult (*memcpy_dtoh)(void* host, DevicePointer, std::size_t bytes) = nullptr;
+  DriverResult (*memcpy_htod)(DevicePointer, const void* host, std::size_t bytes) = nullptr;
   DriverResult (*launch_kernel)(FunctionHandle, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x,
                                 unsigned block_y, unsigned block_z, unsigned dynamic_shared_bytes, StreamHandle,
                                 void** parameters, void** extra) = nullptr;
@@ -91,6 +124,22 @@ struct DriverTable {
                                 unsigned option_count, JitOption* options, void** values) = nullptr;
   DriverResult (*link_complete)(LinkHandle, void** cubin, std::size_t* size) = nullptr;
   DriverResult (*link_destroy)(LinkHandle) = nullptr;
+
+  // Virtual memory management, since CUDA 10.2: null in an older driver.
+  DriverResult (*mem_get_allocation_granularity)(std::size_t* bytes, const PhysicalProperties*, int option) = nullptr;
+  DriverResult (*mem_create)(PhysicalHandle*, std::size_t bytes, const PhysicalProperties*,
+                             unsigned long long flags) = nullptr;
+  DriverResult (*mem_release)(PhysicalHandle) = nullptr;
+  DriverResult (*mem_address_reserve)(DevicePointer*, std::size_t bytes, std::size_t alignment, DevicePointer wanted,
+                                      unsigned long long flags) = nullptr;
+  DriverResult (*mem_address_free)(DevicePointer, std::size_t bytes) = nullptr;
+  DriverResult (*mem_map)(DevicePointer, std::size_t bytes, std::size_t offset, PhysicalHandle,
+                          unsigned long long flags) = nullptr;
+  DriverResult (*mem_unmap)(DevicePointer, std::size_t bytes) = nullptr;
+  DriverResult (*mem_set_access)(DevicePointer, std::size_t bytes, const MemoryAccess*, std::size_t count) = nullptr;
+
+  /// Whether the driver has all of the virtual memory management.
+  [[nodiscard]] bool has_virtual_memory() const noexcept;
 };
 
 /// The table of `libcuda.so.1`, opened and initialised once a process. Errors: no_device: no driver, a
@@ -99,6 +148,9 @@ struct DriverTable {
 
 /// Calls init and checks the version; part of load_driver, apart for tests.
 [[nodiscard]] Result<void> start_driver(const DriverTable& driver);
+
+/// What the driver says about a failure: "CUDA_ERROR_... (number): text".
+[[nodiscard]] std::string driver_words(const DriverTable& driver, DriverResult result);
 
 /// `doing` failed, in the driver's words: "cannot launch kernel link: CUDA_ERROR_...: text".
 [[nodiscard]] Error driver_error(const DriverTable& driver, DriverResult result, const std::string& doing);

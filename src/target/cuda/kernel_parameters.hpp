@@ -19,6 +19,16 @@ struct LinkParameters {
   unsigned reserved;
 };
 
+/// Kernel `link_list`: grid-stride over the nodes of a list of places, in chasing order. A node is written
+/// through one mapping of its memory and reached through another.
+struct LinkListParameters {
+  unsigned long long places;      ///< device address of `count` places, u64 each
+  unsigned long long count;       ///< at least 1
+  unsigned long long slots;       ///< address that nodes are written from
+  unsigned long long slot_bytes;  ///< places are taken modulo this to find the node's slot; 0: as they are
+  unsigned long long nodes;       ///< added to a place: the address that its predecessor holds
+};
+
 /// Kernels `chase_*`. In this order: parallel warm-up of `warm_count` ring positions from
 /// `warm_first` on, round the ring as often as it takes, `lead_hops` untimed hops by one lane, then `repetitions` timed
 /// runs of `hops` hops.

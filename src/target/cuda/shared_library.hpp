@@ -17,8 +17,13 @@ class SharedLibrary {
   /// Sets `function` to the symbol, and remembers the first that is missing.
   template <class Function>
   void get(Function*& function, const char* symbol) {
-    function = reinterpret_cast<Function*>(dlsym(m_handle, symbol));
+    get_optional(function, symbol);
     if (function == nullptr && m_missing.empty()) m_missing = symbol;
+  }
+  /// Sets `function` to the symbol, or to null where the library has none.
+  template <class Function>
+  void get_optional(Function*& function, const char* symbol) {
+    function = reinterpret_cast<Function*>(dlsym(m_handle, symbol));
   }
   [[nodiscard]] const std::string& missing() const noexcept { return m_missing; }
 

@@ -139,5 +139,127 @@ TEST(Check, PathsTheDeviceLacksAreUnsupported) {
   EXPECT_NE(error.message.find("'nc'"), std::string::npos) << error.message;
 }
 
+AliasSpace some_aliases() { return {2 * k_mib, 1024 * k_gib, 100, ""}; }
+
+ListChaseExperiment good_list(Region region) {
+  ListChaseExperiment list;
+  list.region = region;
+  list.places = {0, 64 * k_mib + 128, 32 * k_mib + 256};
+  return list;
+}
+
+Error list_error(Region region, const std::function<void(ListChaseExperiment&)>& change,
+                 const AliasSpace& aliases = some_aliases()) {
+  auto list = good_list(region);
+  change(list);
+  const auto result = check(list, some_capabilities(), aliases);
+  return result ? Error{ErrorKind::interrupted, ""} : result.error();
+}
+
+/// In either region.
+void expect_list_usage(const std::function<void(ListChaseExperiment&)>& change, const std::string& part) {
+  for (const auto region : {Region::buffer, Region::aliases}) {
+    const auto error = list_error(region, change);
+    EXPECT_EQ(error.kind, ErrorKind::usage) << part;
+    EXPECT_NE(error.message.find(part), std::string::npos) << error.message;
+  }
+}
+
+void expect_good_list(const std::function<void(ListChaseExperiment&)>& change) {
+  for (const auto region : {Region::buffer, Region::aliases}) EXPECT_EQ(list_error(region, change).message, "");
+}
+
+TEST(CheckList, PassesAnOrdinaryList) {
+  expect_good_list([](auto&) {});
+}
+
+TEST(CheckList, HopsAreMultiplesOfEight) {
+  expect_list_usage([](auto& l) { l.hops = 0; }, "0 hops");
+  expect_list_usage([](auto& l) { l.hops = 63; }, "63 hops");
+  expect_list_usage([](auto& l) { l.warmup_hops = 4; }, "after 4");
+  expect_good_list([](auto& l) { l.warmup_hops = 8; });
+  expect_list_usage([](auto& l) { l.repetitions = 0; }, "repetitions");
+}
+
+TEST(CheckList, ThereAreAtLeastTwoPlaces) {
+  expect_list_usage([](auto& l) { l.places = {}; }, "two");
+  expect_list_usage([](auto& l) { l.places = {64}; }, "two");
+  expect_good_list([](auto& l) { l.places = {64, 0}; });
+}
+
+TEST(CheckList, PlacesAreAlignedAndApart) {
+  expect_list_usage([](auto& l) { l.places[1] = 12; }, "place 12");
+  expect_list_usage([](auto& l) { l.places[1] = l.places[2]; }, "two places share");
+  expect_good_list([](auto& l) { l.places[1] = l.places[2] + 8; });
+}
+
+TEST(CheckList, AliasesOfOneSlotAreOneNode) {
+  const auto page_on = [](ListChaseExperiment& l) { l.places[1] = l.places[0] + 2 * k_mib; };
+  EXPECT_EQ(list_error(Region::aliases, page_on).kind, ErrorKind::usage);
+  EXPECT_EQ(list_error(Region::buffer, page_on).message, "");
+}
+
+TEST(CheckList, PlacesFitTheRegionToTheByte) {
+  const auto last = [](std::uint64_t place) { return [=](ListChaseExperiment& l) { l.places.back() = place; }; };
+  EXPECT_EQ(list_error(Region::buffer, last(32 * k_gib - 8)).message, "");
+  EXPECT_EQ(list_error(Region::aliases, last(1024 * k_gib - 8)).message, "");
+  const auto beyond_buffer = list_error(Region::buffer, last(32 * k_gib));
+  EXPECT_EQ(beyond_buffer.kind, ErrorKind::usage);
+  EXPECT_NE(beyond_buffer.message.find("32 GiB"), std::string::npos) << beyond_buffer.message;
+  EXPECT_EQ(list_error(Region::aliases, last(1024 * k_gib)).kind, ErrorKind::usage);
+  expect_list_usage(last(~0ULL - 7), "beyond");  // must not wrap around
+}
+
+TEST(CheckList, OnlySoManyPagesOfAliases) {
+  const auto pages = [](std::uint64_t count) {
+    return [=](ListChaseExperiment& l) {
+      l.places.clear();
+      for (std::uint64_t i = 0; i < 2 * count; ++i) l.places.push_back(i / 2 * 2 * k_mib + 8 * i);
+    };
+  };
+  EXPECT_EQ(list_error(Region::aliases, pages(100)).message, "");
+  const auto error = list_error(Region::aliases, pages(101));
+  EXPECT_EQ(error.kind, ErrorKind::usage);
+  EXPECT_NE(error.message.find("101 pages"), std::string::npos) << error.message;
+  EXPECT_EQ(list_error(Region::buffer, pages(101)).message, "");
+}
+
+TEST(CheckList, AWarmUpOnAnotherSmNeedsOneForTheChase) {
+  expect_list_usage([](auto& l) { l.warmup_sm = 3; }, "SM");
+  expect_good_list([](auto& l) { l.sm = l.warmup_sm = 3; });
+}
+
+TEST(CheckList, PerHopTimingIsLimitedInHops) {
+  const auto per_hop = [](std::uint64_t hops, std::uint32_t repetitions) {
+    return [=](ListChaseExperiment& l) {
+      l.timing = HopTiming::per_hop;
+      l.hops = hops;
+      l.repetitions = repetitions;
+    };
+  };
+  expect_good_list(per_hop(4096, 2));
+  expect_list_usage(per_hop(4096, 3), "at most 8192");
+  expect_list_usage(per_hop(std::uint64_t{1} << 63, 2), "at most 8192");  // must not wrap around
+}
+
+TEST(CheckList, PathsAreOfGlobalMemoryAndTheDevices) {
+  expect_list_usage([](auto& l) { l.path = LoadPath::shared; }, "shared memory");
+  const auto error = list_error(Region::buffer, [](auto& l) { l.path = LoadPath::global_nc; });
+  EXPECT_EQ(error.kind, ErrorKind::unsupported);
+  EXPECT_NE(error.message.find("'nc'"), std::string::npos) << error.message;
+}
+
+TEST(CheckList, WithoutAnAliasSpaceItsReasonIsGiven) {
+  const AliasSpace none{0, 0, 0, "there is none, for a reason"};
+  const auto error = list_error(
+      Region::aliases, [](auto&) {}, none);
+  EXPECT_EQ(error.kind, ErrorKind::unsupported);
+  EXPECT_EQ(error.message, "there is none, for a reason");
+  EXPECT_EQ(list_error(
+                Region::buffer, [](auto&) {}, none)
+                .message,
+            "");
+}
+
 }  // namespace
 }  // namespace gpusonde

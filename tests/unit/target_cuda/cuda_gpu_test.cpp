@@ -3,20 +3,15 @@
 
 #include <gtest/gtest.h>
 
-#include "fake_driver.hpp"
+#include "fake_target.hpp"
 #include "target/cuda/device_list.hpp"
 
 namespace gpusonde::cuda {
 namespace {
 
 using test::FakeDriver;
-
-std::unique_ptr<Target> open(FakeDriver& fake) {
-  auto devices = list_devices(fake.table);
-  auto target = CudaGpu::open(fake.table, nullptr, 0, devices->front());
-  EXPECT_TRUE(target.has_value());
-  return std::move(*target);
-}
+using test::open;
+using test::run_one;
 
 ChaseExperiment chase(std::uint64_t nodes) {
   ChaseExperiment e;
@@ -29,12 +24,6 @@ ChaseExperiment chase(std::uint64_t nodes) {
 // The walk over the ring as its definition has it: position `hops` of the ring order.
 std::uint64_t expected_position(const ChaseExperiment& e, std::uint64_t hops) {
   return e.ring.first_byte + RingOrder(e.ring.order).offset(hops % e.ring.order.node_count);
-}
-
-Result<Samples> run_one(Target& target, const Experiment& experiment) {
-  auto samples = target.run(std::span(&experiment, 1), {});
-  if (!samples) return tl::unexpected(samples.error());
-  return std::move(samples->front());
 }
 
 TEST(CudaGpu, DescribesTheDevice) {

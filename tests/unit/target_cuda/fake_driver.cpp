@@ -11,13 +11,13 @@ constexpr std::uint64_t k_hop_cycles = 10;
 
 std::uint64_t word(std::uint64_t address) {
   std::uint64_t value = 0;
-  std::memcpy(&value, reinterpret_cast<const void*>(address), 8);
+  if (const void* host = g_fake->virtual_memory.host(address)) std::memcpy(&value, host, 8);
   return value;
 }
-void add(std::uint64_t address, std::uint64_t value) {
-  value += word(address);
-  std::memcpy(reinterpret_cast<void*>(address), &value, 8);
+void set_word(std::uint64_t address, std::uint64_t value) {
+  if (void* host = g_fake->virtual_memory.host(address)) std::memcpy(host, &value, 8);
 }
+void add(std::uint64_t address, std::uint64_t value) { set_word(address, word(address) + value); }
 const std::string& name_of(FunctionHandle function) { return *reinterpret_cast<const std::string*>(function); }
 
 void link(const LinkParameters& p) {
@@ -31,6 +31,15 @@ void link(const LinkParameters& p) {
       const auto address = p.buffer + next;
       std::memcpy(reinterpret_cast<void*>(here), &address, 8);
     }
+  }
+}
+
+void link_list(const LinkListParameters& p) {
+  g_fake->list_links.push_back(p);
+  for (std::uint64_t i = 0; i < p.count; ++i) {
+    const auto place = word(p.places + 8 * i);
+    set_word(p.slots + (p.slot_bytes != 0 ? place % p.slot_bytes : place),
+             p.nodes + word(p.places + 8 * ((i + 1) % p.count)));
   }
 }
 
@@ -69,6 +78,7 @@ void chase(const std::string& name, const ChaseParameters& p) {
   }
   ChaseState state{};
   state.position = in_shared ? p.start : walk(p, index, p.start, total);
+  g_fake->ends.push_back(state.position);
   state.claimed = 1;
   state.sm = p.sm == k_any_sm ? 7 : p.sm;
   std::memcpy(reinterpret_cast<void*>(p.state), &state, sizeof state);
@@ -89,6 +99,8 @@ DriverResult launch(FunctionHandle function, unsigned blocks, unsigned, unsigned
   g_fake->launches.push_back({name, blocks, threads, shared_bytes});
   if (name == "link")
     link(*static_cast<const LinkParameters*>(parameters[0]));
+  else if (name == "link_list")
+    link_list(*static_cast<const LinkListParameters*>(parameters[0]));
   else if (name.starts_with("chase_"))
     chase(name, *static_cast<const ChaseParameters*>(parameters[0]));
   else
@@ -110,6 +122,7 @@ DriverResult attribute(int* value, DeviceAttribute which, Device) {
     case DeviceAttribute::compute_capability_minor: *value = 0; break;
     case DeviceAttribute::shared_bytes_per_sm: *value = 233472; break;
     case DeviceAttribute::shared_bytes_per_block_optin: *value = 232448; break;
+    case DeviceAttribute::virtual_memory_management: *value = g_fake->virtual_memory.supported ? 1 : 0; break;
     case DeviceAttribute::reserved_shared_bytes_per_block: *value = 1024; break;
   }
   return k_success;
@@ -134,6 +147,10 @@ void fill_memory(DriverTable& t) {
   t.mem_free = [](DevicePointer address) { return g_fake->memory.erase(address) == 1 ? k_success : 1; };
   t.memset_d8 = [](DevicePointer address, unsigned char value, std::size_t count) {
     std::memset(reinterpret_cast<void*>(address), value, count);
+    return k_success;
+  };
+  t.memcpy_htod = [](DevicePointer address, const void* host, std::size_t bytes) {
+    std::memcpy(reinterpret_cast<void*>(address), host, bytes);
     return k_success;
   };
   t.memcpy_dtoh = [](void* host, DevicePointer address, std::size_t bytes) {
@@ -232,6 +249,7 @@ FakeDriver::FakeDriver() {
   fill_devices(table);
   fill_modules(table);
   fill_memory(table);
+  virtual_memory.fill(table);
 }
 
 FakeDriver::~FakeDriver() { g_fake = nullptr; }

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "fake_virtual_memory.hpp"
 #include "target/cuda/driver_table.hpp"
 #include "target/cuda/kernel_parameters.hpp"
 
@@ -42,10 +43,13 @@ struct FakeDriver {
 
   std::vector<Launch> launches;
   std::vector<ChaseParameters> chases;
+  std::vector<LinkListParameters> list_links;
   std::map<std::string, int> carveouts;  ///< by kernel
   std::map<DevicePointer, std::vector<std::uint8_t>> memory;
-  int contexts = 0;  ///< retained and not released
-  int modules = 0;   ///< loaded and not unloaded
+  int contexts = 0;                 ///< retained and not released
+  int modules = 0;                  ///< loaded and not unloaded
+  std::vector<std::uint64_t> ends;  ///< by chase that worked: the offset it ended at
+  FakeVirtualMemory virtual_memory;
   std::map<std::string, std::unique_ptr<std::string>> functions;
 };
 

@@ -8,7 +8,7 @@
 #include <set>
 
 #include "sass_excerpts.hpp"
-#include "target/cuda/chase_runner.hpp"
+#include "target/cuda/chase_session.hpp"
 #include "target/cuda/disassembler.hpp"
 #include "target/cuda/kernel_modules.hpp"
 
@@ -25,13 +25,14 @@ TEST(Inspect, EveryKernelAnExperimentNeedsIsThere) {
   std::set<std::string> names;
   for (const auto& module : kernel_modules())
     for (const auto& [name, ptx] : split_ptx(module.ptx)) names.insert(name);
-  EXPECT_EQ(names.size(), 24U);
+  EXPECT_EQ(names.size(), 25U);
   for (const auto path :
        {LoadPath::global_ca, LoadPath::global_cg, LoadPath::global_cv, LoadPath::global_nc, LoadPath::shared})
     for (const auto chain : {ChainKind::pointer, ChainKind::index})
       for (const auto timing : {HopTiming::aggregate, HopTiming::per_hop})
         EXPECT_TRUE(names.contains(chase_kernel_name(path, chain, timing)));
-  for (const char* name : {"link", "timer", "loop_overhead", "spin_clock"}) EXPECT_TRUE(names.contains(name));
+  for (const char* name : {"link", "link_list", "timer", "loop_overhead", "spin_clock"})
+    EXPECT_TRUE(names.contains(name));
 }
 
 TEST(Inspect, PtxIsForAnyChipSinceVolta) {

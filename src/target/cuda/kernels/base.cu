@@ -3,6 +3,7 @@
 #include "target/cuda/kernel_parameters.hpp"
 
 using gpusonde::cuda::ClockParameters;
+using gpusonde::cuda::LinkListParameters;
 using gpusonde::cuda::LinkParameters;
 
 // Each thread links some positions of the ring to their successors, so a ring of a billion nodes costs
@@ -18,6 +19,18 @@ GPUSONDE_KERNEL link(const LinkParameters p) {
       *reinterpret_cast<u32*>(p.buffer + here) = static_cast<u32>(next / 4);
     else
       *reinterpret_cast<u64*>(p.buffer + here) = p.buffer + next;
+  }
+}
+
+// The same for nodes that are given one by one. With slots apart from nodes, no address of a node is used
+// here, so the chase is the first to need its translation.
+GPUSONDE_KERNEL link_list(const LinkListParameters p) {
+  const u64 step = static_cast<u64>(grid_blocks()) * block_threads();
+  const u64* places = reinterpret_cast<const u64*>(p.places);
+  for (u64 i = static_cast<u64>(block_index()) * block_threads() + thread_index(); i < p.count; i += step) {
+    const u64 slot = p.slots + (p.slot_bytes != 0 ? places[i] % p.slot_bytes : places[i]);
+    const u64 next = p.nodes + places[i + 1 == p.count ? 0 : i + 1];
+    asm volatile("st.global.u64 [%0], %1;" ::"l"(slot), "l"(next) : "memory");
   }
 }
 

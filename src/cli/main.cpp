@@ -58,6 +58,7 @@ void add_global_options(CLI::App& app, CommandContext& context) {
 void add_commands(CLI::App& app, CommandContext& context) {
   add_survey(app, context);
   add_latency(app, context);
+  add_tlb(app, context);
   add_analyze(app, context);
   add_domains(app, context);
   add_devices(app, context);

@@ -6,7 +6,6 @@
 #include <bit>
 #include <cmath>
 #include <map>
-#include <optional>
 #include <set>
 
 #include "core/units.hpp"
@@ -20,6 +19,9 @@ constexpr double k_plateau_fraction = 0.02;  // of its value, over a flat stretc
 constexpr double k_merge_fraction = 0.07;    // plateaus closer than this are one
 constexpr double k_least_step_cycles = 1.0;
 constexpr double k_model_fraction = 0.012;  // of a penalty: what the tables may differ from the device by
+constexpr double k_walk_fraction = 0.05;    // likewise of a walk, which depends on where the page table lies
+constexpr double k_walk_growth = 0.06;      // over the last half octave of a curve that has ended
+constexpr double k_chance = 5;              // loads after each other do not miss independently, here and there
 constexpr double k_floor_cycles = 0.08;
 constexpr double k_worst_misfit = 2.5;  // mean square residual beyond which nothing is claimed
 constexpr std::size_t k_most_points = 48;
@@ -80,35 +82,51 @@ struct Known {
   std::vector<double> penalties;
 };
 
-/// As measured where chance plays a part, as a mean of several runs while they are short; else over one lap, which
-/// the others repeat.
-std::vector<double> shares(std::span<const TlbShape> levels, const TlbTrace& trace) {
-  const bool chance =
-      std::any_of(levels.begin(), levels.end(), [](const TlbShape& s) { return s.policy == TlbPolicy::random; });
-  if (!chance) return deepest_miss_shares(levels, trace, trace.one_lap(), 1);
-  const int runs = trace.places() < 256 ? 6 : trace.places() < 1024 ? 3 : 1;
-  auto sum = deepest_miss_shares(levels, trace, trace.measured(), 1);
-  for (int run = 1; run < runs; ++run) {
-    const auto more = deepest_miss_shares(levels, trace, trace.measured(), static_cast<std::uint64_t>(run) + 1);
-    for (std::size_t i = 0; i < sum.size(); ++i) sum[i] += more[i];
-  }
-  for (auto& share : sum) share /= runs;
-  return sum;
-}
+bool by_chance(const TlbShape& shape) { return shape.policy == TlbPolicy::random; }
 
-std::vector<double> net_shares(const TlbPoint& point, std::span<const TlbShape> levels) {
-  auto result = shares(levels, *point.trace);
-  if (point.control) {
-    const auto less = shares(levels, *point.control);
-    for (std::size_t i = 0; i < result.size(); ++i) result[i] -= less[i];
-  }
-  return result;
-}
+constexpr std::size_t k_own_page_matters = 1024;  // nodes; with more, one page more or less is nothing
 
-std::map<std::uint64_t, TlbStep> steps_of(const std::map<std::uint64_t, Curve>& curves, double lower, double upper) {
+/// The loads of a point that reach the level to be fitted. As measured where chance or the own page play a part, and
+/// several times while chance is felt; else over one lap, which the others repeat.
+struct Streams {
+  const TlbTrace* trace = nullptr;
+  TlbTrace::Part part;
+  std::vector<TlbStream> runs;
+
+  Streams(const TlbTrace& of, const Known& known) : trace(&of) {
+    m_chance = std::any_of(known.shapes.begin(), known.shapes.end(), by_chance);
+    const bool as_measured = m_chance || (of.own_every() != 0 && of.places() < k_own_page_matters);
+    part = as_measured ? of.measured() : of.one_lap();
+    for (std::size_t run = 0; run < (m_chance ? wanted_runs() : 1); ++run)
+      runs.push_back(miss_stream(known.shapes, of, part, run + 1));
+  }
+
+  /// Shares of the known levels, then of the one that is tried; the load's deepest miss counts.
+  [[nodiscard]] std::vector<double> shares(const TlbShape& shape) const {
+    std::vector<double> sum(runs.front().shares.size() + 1, 0.0);
+    const std::size_t count = m_chance || by_chance(shape) ? wanted_runs() : 1;
+    for (std::size_t run = 0; run < count; ++run) {
+      const auto& stream = runs[std::min(run, runs.size() - 1)];
+      const double missed = miss_share(shape, *trace, stream, run + 1);
+      for (std::size_t i = 0; i < stream.shares.size(); ++i) sum[i] += stream.shares[i];
+      if (!stream.shares.empty()) sum[stream.shares.size() - 1] -= missed;
+      sum.back() += missed;
+    }
+    for (auto& share : sum) share /= static_cast<double>(count);
+    return sum;
+  }
+
+ private:
+  [[nodiscard]] std::size_t wanted_runs() const { return trace->places() < 256 ? 6 : trace->places() < 1024 ? 3 : 1; }
+  bool m_chance = false;
+};
+
+std::map<std::uint64_t, TlbStep> steps_of(const std::map<std::uint64_t, Curve>& curves, double lower,
+                                          const TlbPlateau& upper) {
   std::map<std::uint64_t, TlbStep> steps;
-  const double height = upper - lower;
   for (const auto& [stride, curve] : curves) {
+    if (!upper.by_stride.empty() && !upper.by_stride.contains(stride)) continue;
+    const double height = upper.at(stride) - lower;
     TlbStep step;
     const TlbPoint* before = nullptr;
     for (const auto* point : curve) {
@@ -134,21 +152,50 @@ std::map<std::uint64_t, TlbStep> steps_of(const std::map<std::uint64_t, Curve>& 
   return steps;
 }
 
+/// A last plateau at a height of its own for each stride, where curves end so.
+void add_walk(const std::map<std::uint64_t, Curve>& curves, double sigma, std::vector<TlbPlateau>& plateaus) {
+  const double below = plateaus.empty() ? 0 : plateaus.back().cycles;
+  TlbPlateau walk;
+  std::vector<double> tops;
+  for (const auto& [stride, curve] : curves) {
+    const double top = curve.back()->penalty_cycles;
+    if (top < 1.15 * below + std::max(5 * sigma, 2 * k_least_step_cycles)) continue;
+    double low = top;
+    double high = top;
+    std::size_t count = 0;
+    for (auto point = curve.rbegin();
+         point != curve.rend() && octaves((*point)->nodes, curve.back()->nodes) <= k_plateau_octaves + 0.01; ++point) {
+      low = std::min(low, (*point)->penalty_cycles);
+      high = std::max(high, (*point)->penalty_cycles);
+      ++count;
+    }
+    if (count < 3 || high - low > k_walk_growth * high) continue;
+    const std::map<std::uint64_t, Curve> one{{stride, curve}};
+    const auto step = steps_of(one, below, TlbPlateau{top, {}});
+    if (step.empty() || !step.begin()->second.sharp()) continue;
+    walk.by_stride[stride] = top;
+    tops.push_back(top);
+  }
+  if (tops.size() < 2) return;
+  walk.cycles = median(tops);
+  plateaus.push_back(std::move(walk));
+}
+
 /// Fits one level behind known ones.
 class LevelFitter {
  public:
-  LevelFitter(const std::map<std::uint64_t, Curve>& curves, const Known& known, double below, double above,
-              std::optional<double> next)
+  LevelFitter(const std::map<std::uint64_t, Curve>& curves, const Known& known, double below, const TlbPlateau& above,
+              bool last)
       : m_curves(curves),
         m_known(known),
         m_below(below),
         m_above(above),
-        m_next(next),
+        m_last(last),
         m_knees(steps_of(curves, below, above)) {}
 
   TlbLevelFit fit() {
     TlbLevelFit result;
-    result.plateau_cycles = m_above;
+    result.plateau_cycles = m_above.cycles;
     if (m_knees.empty()) {
       result.trouble = "no curve shows where the step begins and ends";
       return result;
@@ -180,11 +227,9 @@ class LevelFitter {
   }
 
  private:
-  [[nodiscard]] double step() const { return m_above - m_below; }
-
   [[nodiscard]] bool usable(const TlbPoint& point) const {
     // Above its plateau a later level has a part in it.
-    return !m_next || point.penalty_cycles <= m_above + std::max(4 * point.sigma_cycles, 0.04 * m_above);
+    return m_last || point.penalty_cycles <= m_above.cycles + std::max(4 * point.sigma_cycles, 0.04 * m_above.cycles);
   }
 
   // Points around the step, of the strides near the sharp one, spread evenly over what there is.
@@ -244,42 +289,77 @@ class LevelFitter {
   /// Misfit and penalty of a shape over some points; given up, with a misfit beyond the bound, once that is passed.
   [[nodiscard]] TlbCandidate evaluate(const TlbShape& shape, std::span<const TlbPoint* const> points,
                                       double bound) const {
-    auto levels = m_known.shapes;
-    levels.push_back(shape);
-    const std::size_t here = levels.size() - 1;
+    const std::size_t here = m_known.shapes.size();
     const double count = static_cast<double>(std::max<std::size_t>(1, points.size()));
-    double weighted = 0;
-    double weights = 0;
     double at_plateau = 0;  // misfit if the penalty is the plateau's
-    struct Residual {
-      double share, rest, variance;
-    };
     std::vector<Residual> residuals;
     for (const auto* point : points) {
-      const auto share = net_shares(*point, levels);
+      const auto share = shares(*point, shape);
       double rest = point->penalty_cycles;
       for (std::size_t i = 0; i < here; ++i) rest -= share[i] * m_known.penalties[i];
-      const double variance = expected_variance(*point);
-      residuals.push_back({share[here], rest, variance});
-      weighted += share[here] * rest / variance;
-      weights += share[here] * share[here] / variance;
+      const double above = m_above.at(point->stride_bytes);
+      double variance = expected_variance(*point);
+      if (by_chance(shape)) {
+        const double even = std::clamp(share[here] * (1 - share[here]), 0.0, 0.25);
+        variance += above * above * k_chance * even / static_cast<double>(point->trace->measured().counted_hops);
+      }
+      residuals.push_back({point->stride_bytes, share[here], rest, variance});
       // The penalty may lie a little off the plateau, which a lenient residual allows for.
-      const double off = std::max(0.0, std::abs(rest - share[here] * m_above) - 0.05 * share[here] * m_above);
+      const double off = std::max(0.0, std::abs(rest - share[here] * above) - 0.05 * share[here] * above);
       at_plateau += off * off / variance;
-      if (at_plateau > bound * count) return {shape, m_above, at_plateau / count};
+      if (at_plateau > bound * count) return {shape, m_above.cycles, at_plateau / count};
     }
-    TlbCandidate candidate{shape, weights > 0 ? weighted / weights : 0, 0};
-    // The penalty is that of the plateau, or what is taken for a table's overflow is something else.
-    candidate.penalty_cycles = std::clamp(candidate.penalty_cycles, 0.93 * m_above, 1.07 * m_above);
-    for (const auto& [share, rest, variance] : residuals) {
-      const double residual = rest - share * candidate.penalty_cycles;
+    TlbCandidate candidate{shape, 0, 0};
+    const auto penalties = fitted_penalties(residuals);
+    std::vector<double> values;
+    for (const auto& [stride, penalty] : penalties) values.push_back(penalty);
+    candidate.penalty_cycles = median(values);
+    for (const auto& [stride, share, rest, variance] : residuals) {
+      const double residual = rest - share * penalties.at(stride);
       candidate.misfit += residual * residual / variance / count;
     }
     return candidate;
   }
 
+  [[nodiscard]] std::vector<double> shares(const TlbPoint& point, const TlbShape& shape) const {
+    auto result = streams(*point.trace).shares(shape);
+    if (point.control) {
+      const auto less = streams(*point.control).shares(shape);
+      for (std::size_t i = 0; i < result.size(); ++i) result[i] -= less[i];
+    }
+    return result;
+  }
+  [[nodiscard]] const Streams& streams(const TlbTrace& trace) const {
+    const auto found = m_streams.find(&trace);
+    return found != m_streams.end() ? found->second : m_streams.emplace(&trace, Streams(trace, m_known)).first->second;
+  }
+
+  struct Residual {
+    std::uint64_t stride;
+    double share, rest, variance;
+  };
+
+  /// Least squares; one for all strides unless the plateau has one for each. Near the plateau, or what is taken for a
+  /// table's overflow is something else.
+  [[nodiscard]] std::map<std::uint64_t, double> fitted_penalties(const std::vector<Residual>& residuals) const {
+    std::map<std::uint64_t, std::pair<double, double>> sums;
+    for (const auto& [stride, share, rest, variance] : residuals) {
+      auto& [weighted, weights] = sums[m_above.by_stride.empty() ? 0 : stride];
+      weighted += share * rest / variance;
+      weights += share * share / variance;
+    }
+    std::map<std::uint64_t, double> penalties;
+    for (const auto& residual : residuals) {
+      const auto& [weighted, weights] = sums[m_above.by_stride.empty() ? 0 : residual.stride];
+      const double above = m_above.at(residual.stride);
+      penalties[residual.stride] = std::clamp(weights > 0 ? weighted / weights : above, 0.93 * above, 1.07 * above);
+    }
+    return penalties;
+  }
+
   [[nodiscard]] double expected_variance(const TlbPoint& point) const {
-    const double model = k_model_fraction * m_above;
+    const double fraction = m_above.by_stride.empty() ? k_model_fraction : k_walk_fraction;
+    const double model = fraction * m_above.at(point.stride_bytes);
     return point.sigma_cycles * point.sigma_cycles + model * model + k_floor_cycles * k_floor_cycles;
   }
 
@@ -295,7 +375,8 @@ class LevelFitter {
     return std::max(unit, static_cast<std::uint32_t>(std::llround(entries / unit)) * unit);
   }
 
-  void consider(std::vector<TlbCandidate>& into, const TlbShape& shape, std::span<const TlbPoint* const> points) const {
+  void consider(std::vector<TlbCandidate>& into, const TlbShape& shape, std::span<const TlbPoint* const> points,
+                double bound = 0) const {
     if (shape.folded && (!std::has_single_bit(shape.sets()) || shape.sets() == 1)) return;
     if (shape.policy == TlbPolicy::tree_plru) {
       const auto ways = shape.ways == 0 ? shape.entries : shape.ways;
@@ -303,9 +384,12 @@ class LevelFitter {
     }
     if (std::any_of(into.begin(), into.end(), [&](const TlbCandidate& c) { return c.shape == shape; })) return;
     if (shape.ways != 0 && shape.ways >= shape.entries) return;
-    double best = 1e9;
-    for (const auto& candidate : into) best = std::min(best, candidate.misfit);
-    into.push_back(evaluate(shape, points, k_hopeless * best + 4));
+    if (bound == 0) {
+      double best = 1e9;
+      for (const auto& candidate : into) best = std::min(best, candidate.misfit);
+      bound = k_hopeless * best + 4;
+    }
+    into.push_back(evaluate(shape, points, bound));
   }
 
   static void sort(std::vector<TlbCandidate>& candidates) {
@@ -386,7 +470,68 @@ class LevelFitter {
       }
     }
     sort(m_evaluated);
+    if (m_evaluated.empty() || m_evaluated.front().misfit > k_worst_misfit) return;
+    widen();
+    sort(m_evaluated);
+    explore_sizes();
+    sort(m_evaluated);
   }
+
+  [[nodiscard]] double standing_bound() const {
+    const double best = m_evaluated.front().misfit;
+    return best + std::max(0.25 * best, 12 * std::max(1.0, best) / static_cast<double>(m_points.size()));
+  }
+
+  // Every other form beside the best one, near its size: what fits as well stands too.
+  void widen() {
+    const auto best = m_evaluated.front().shape;
+    for (const auto ways : ways_choices(best.entries + 1)) {
+      const std::uint32_t unit = std::max(1U, ways);
+      const auto power = std::bit_floor(std::max(1U, best.entries / unit)) * unit;
+      const auto middle = rounded(best.entries, ways);
+      for (const auto entries : {middle, middle + unit, middle > unit ? middle - unit : middle, power, 2 * power})
+        for (const bool folded : {false, true})
+          for (const auto policy : {TlbPolicy::lru, TlbPolicy::random, TlbPolicy::fifo, TlbPolicy::tree_plru}) {
+            if (ways == 0 && folded) continue;
+            if (std::abs(double{1} * entries - best.entries) > 0.25 * best.entries + unit) continue;
+            consider(m_evaluated, {entries, ways, best.span_bytes, policy, folded}, m_points, standing_bound());
+          }
+    }
+  }
+
+  // How far each standing form can be made smaller or larger before it fails.
+  void explore_sizes() {
+    const double bound = standing_bound();
+    const auto standing = m_evaluated;
+    for (const auto& candidate : standing) {
+      if (candidate.misfit > bound) break;
+      const std::uint32_t unit = std::max(1U, candidate.shape.ways);
+      for (const int sign : {-1, 1}) {
+        std::int64_t fits = 0;  // steps that still fit, then the fewest that do not
+        std::int64_t fails = 1;
+        const auto at = [&](std::int64_t steps) {
+          auto shape = candidate.shape;
+          const auto entries = static_cast<std::int64_t>(shape.entries) + sign * steps * unit;
+          if (entries < unit) return false;
+          shape.entries = static_cast<std::uint32_t>(entries);
+          if (shape.folded && !std::has_single_bit(shape.sets())) return false;
+          const auto tried = evaluate(shape, m_points, bound);
+          if (tried.misfit > bound) return false;
+          add(tried);
+          return true;
+        };
+        while (fails < (1 << 12) && at(fails)) {
+          fits = fails;
+          fails *= 2;
+        }
+        while (fails - fits > 1) {
+          const auto middle = fits + (fails - fits) / 2;
+          (at(middle) ? fits : fails) = middle;
+        }
+      }
+    }
+  }
+
   void add(const TlbCandidate& candidate) {
     if (std::none_of(m_evaluated.begin(), m_evaluated.end(),
                      [&](const TlbCandidate& c) { return c.shape == candidate.shape; }))
@@ -395,46 +540,60 @@ class LevelFitter {
 
   // What the best does not beat clearly stands beside it.
   void keep_standing(TlbLevelFit& result) const {
-    const double best = m_evaluated.front().misfit;
-    const double slack = std::max(0.25 * best, 10.0 / static_cast<double>(m_points.size()));
+    const double bound = standing_bound();
     for (const auto& candidate : m_evaluated)
-      if (candidate.misfit <= best + slack) result.candidates.push_back(candidate);
-    double weights = 0;
-    for (const auto* point : m_points) {
-      if (point->penalty_cycles >= m_below + 0.9 * step()) weights += 1 / expected_variance(*point);
+      if (candidate.misfit <= bound) result.candidates.push_back(candidate);
+    const double value = result.candidates.front().penalty_cycles;
+    double error = 0;
+    if (m_above.by_stride.empty()) {
+      double weights = 0;
+      for (const auto* point : m_points)
+        if (point->penalty_cycles >= m_below + 0.9 * (m_above.cycles - m_below))
+          weights += 1 / expected_variance(*point);
+      error = std::max(0.1, 2.5 / std::sqrt(std::max(1e-9, weights)));
     }
-    result.penalty_error_cycles = std::max(0.1, 2.5 / std::sqrt(std::max(1e-9, weights)));
+    result.penalty_cycles = {value - error, value + error};
+    for (const auto& candidate : result.candidates) {
+      result.penalty_cycles.low = std::min(result.penalty_cycles.low, candidate.penalty_cycles - error);
+      result.penalty_cycles.high = std::max(result.penalty_cycles.high, candidate.penalty_cycles + error);
+    }
+    for (const auto& [stride, above] : m_above.by_stride) {
+      result.penalty_cycles.low = std::min(result.penalty_cycles.low, 0.93 * above);
+      result.penalty_cycles.high = std::max(result.penalty_cycles.high, 1.02 * above);
+    }
   }
 
   const std::map<std::uint64_t, Curve>& m_curves;
   const Known& m_known;
   double m_below;
-  double m_above;
-  std::optional<double> m_next;
+  const TlbPlateau& m_above;
+  bool m_last;
   std::map<std::uint64_t, TlbStep> m_knees;
   std::vector<const TlbPoint*> m_points;
   std::vector<const TlbPoint*> m_screening;
   std::vector<TlbCandidate> m_kinds;
   std::vector<TlbCandidate> m_evaluated;
+  mutable std::map<const TlbTrace*, Streams> m_streams;
 };
 
 }  // namespace
 
-std::vector<double> penalty_plateaus(std::span<const TlbPoint> points) {
+std::vector<TlbPlateau> penalty_plateaus(std::span<const TlbPoint> points) {
+  const auto curves = curves_of(points);
   std::vector<Stretch> stretches;
   double sigma = 0;
-  for (const auto& [stride, curve] : curves_of(points)) {
+  for (const auto& [stride, curve] : curves) {
     add_stretches(curve, stretches);
     for (const auto* point : curve) sigma = std::max(sigma, point->sigma_cycles);
   }
   std::sort(stretches.begin(), stretches.end(), [](const Stretch& a, const Stretch& b) { return a.mean < b.mean; });
-  std::vector<double> values;
+  std::vector<TlbPlateau> plateaus;
   double sum = 0;
   double weight = 0;
   double last = 0;
   std::set<std::uint64_t> strides;
   const auto close = [&] {
-    if (strides.size() > 1) values.push_back(sum / weight);
+    if (strides.size() > 1) plateaus.push_back({sum / weight, {}});
     sum = weight = 0;
     strides.clear();
   };
@@ -448,18 +607,24 @@ std::vector<double> penalty_plateaus(std::span<const TlbPoint> points) {
     last = stretch.mean;
   }
   close();
-  return values;
+  add_walk(curves, sigma, plateaus);
+  return plateaus;
 }
 
-std::map<std::uint64_t, TlbStep> tlb_steps(std::span<const TlbPoint> points, double lower_cycles, double upper_cycles) {
-  return steps_of(curves_of(points), lower_cycles, upper_cycles);
+std::map<std::uint64_t, TlbStep> tlb_steps(std::span<const TlbPoint> points, double lower_cycles,
+                                           const TlbPlateau& upper) {
+  return steps_of(curves_of(points), lower_cycles, upper);
 }
 
 double predicted_penalty(const TlbPoint& point, std::span<const TlbShape> levels, std::span<const double> penalties) {
-  const auto share = net_shares(point, levels);
-  double sum = 0;
-  for (std::size_t i = 0; i < share.size(); ++i) sum += share[i] * penalties[i];
-  return sum;
+  const Known before{{levels.begin(), levels.end() - 1}, {}};
+  const auto sum = [&](const TlbTrace& trace) {
+    const auto shares = Streams(trace, before).shares(levels.back());
+    double cycles = 0;
+    for (std::size_t i = 0; i < shares.size(); ++i) cycles += shares[i] * penalties[i];
+    return cycles;
+  };
+  return sum(*point.trace) - (point.control ? sum(*point.control) : 0);
 }
 
 std::vector<TlbLevelFit> fit_tlb(std::span<const TlbPoint> points) {
@@ -470,13 +635,12 @@ std::vector<TlbLevelFit> fit_tlb(std::span<const TlbPoint> points) {
   for (std::size_t i = 0; i < plateaus.size(); ++i) {
     if (!fits.empty() && !fits.back().trouble.empty()) {
       TlbLevelFit fit;
-      fit.plateau_cycles = plateaus[i];
+      fit.plateau_cycles = plateaus[i].cycles;
       fit.trouble = "the level before it could not be told, and every load passes that one first";
       fits.push_back(std::move(fit));
       continue;
     }
-    LevelFitter fitter(curves, known, i == 0 ? 0 : known.penalties.back(), plateaus[i],
-                       i + 1 < plateaus.size() ? std::optional(plateaus[i + 1]) : std::nullopt);
+    LevelFitter fitter(curves, known, i == 0 ? 0 : known.penalties.back(), plateaus[i], i + 1 == plateaus.size());
     fits.push_back(fitter.fit());
     if (!fits.back().candidates.empty()) {
       known.shapes.push_back(fits.back().candidates.front().shape);

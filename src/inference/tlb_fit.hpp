@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "gpusonde/finding.hpp"
 #include "inference/tlb_forward.hpp"
 
 namespace gpusonde {
@@ -23,9 +24,22 @@ struct TlbPoint {
   std::shared_ptr<const TlbTrace> control;  ///< those subtracted, where they translate too; may be null
 };
 
-/// Flat stretches of the curves, by value: the penalties of loads that miss 1, 2, ... levels. Ascending. A stretch
-/// has at least three points over half an octave; a value counts when the curves of two strides have it.
-[[nodiscard]] std::vector<double> penalty_plateaus(std::span<const TlbPoint> points);
+/// Penalty of loads that miss so many levels.
+struct TlbPlateau {
+  double cycles = 0;
+  /// Of a walk whose cost depends on how far apart the pages are: where the curve of each stride ends. Else empty.
+  std::map<std::uint64_t, double> by_stride;
+
+  [[nodiscard]] double at(std::uint64_t stride) const {
+    const auto found = by_stride.find(stride);
+    return found == by_stride.end() ? cycles : found->second;
+  }
+};
+
+/// Flat stretches of the curves, by value, ascending. A stretch has at least three points over half an octave; a value
+/// counts when the curves of two strides have it. Above them, where at least two curves end nearly flat but each at
+/// its own height, a last plateau by stride.
+[[nodiscard]] std::vector<TlbPlateau> penalty_plateaus(std::span<const TlbPoint> points);
 
 /// Where one curve steps from one plateau to the next.
 struct TlbStep {
@@ -42,7 +56,7 @@ struct TlbStep {
 };
 /// By stride, of the curves that have both plateaus.
 [[nodiscard]] std::map<std::uint64_t, TlbStep> tlb_steps(std::span<const TlbPoint> points, double lower_cycles,
-                                                         double upper_cycles);
+                                                         const TlbPlateau& upper);
 
 struct TlbCandidate {
   TlbShape shape;
@@ -53,7 +67,7 @@ struct TlbCandidate {
 struct TlbLevelFit {
   std::vector<TlbCandidate> candidates;  ///< those the curves leave standing, best first; empty: `trouble`
   std::string trouble;                   ///< one sentence when no table of any kind fits, or nothing can be told
-  double penalty_error_cycles = 0;       ///< about 95 %
+  Interval penalty_cycles;               ///< of the best candidate, about 95 %; of a walk that varies: over the strides
   double plateau_cycles = 0;             ///< penalty seen, whether a table fits or not
   double knee_nodes = 0;                 ///< where the step is half done, at the largest stride that shows it
   std::uint64_t knee_stride_bytes = 0;
@@ -64,7 +78,8 @@ struct TlbLevelFit {
 /// fits end where one fails: later ones have `trouble`.
 [[nodiscard]] std::vector<TlbLevelFit> fit_tlb(std::span<const TlbPoint> points);
 
-/// What the levels add to the loads of a point. `penalties[i]`: of a load whose deepest miss is level i.
+/// What the levels add to the loads of a point. `penalties[i]`: of a load whose deepest miss is level i. Precondition:
+/// at least one level.
 [[nodiscard]] double predicted_penalty(const TlbPoint& point, std::span<const TlbShape> levels,
                                        std::span<const double> penalties);
 

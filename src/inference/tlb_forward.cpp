@@ -8,6 +8,7 @@
 namespace gpusonde {
 namespace {
 
+constexpr std::uint64_t k_own_address = 0x5A5A5ULL << 40;  // far from any place of a ring
 constexpr std::uint32_t k_none = 0xFFFFFFFF;
 
 std::uint32_t set_of(const TlbShape& shape, std::uint64_t number) {
@@ -37,8 +38,11 @@ class Level {
   }
 
   /// True on a hit; afterwards the translation is there.
-  bool access(std::size_t place) {
-    const std::uint32_t id = m_by_place[place];
+  bool access(std::size_t place) { return access_span(m_by_place[place]); }
+  bool access_own() { return access_span(static_cast<std::uint32_t>(m_set_of.size()) - 1); }
+
+ private:
+  bool access_span(std::uint32_t id) {
     Set& set = m_sets[m_set_of[id]];
     if (const std::uint32_t slot = m_slot_of[id]; slot != k_none) {
       if (m_policy == TlbPolicy::lru && set.newest != slot) {
@@ -64,7 +68,6 @@ class Level {
     return false;
   }
 
- private:
   struct Set {
     std::uint32_t newest = k_none;
     std::uint32_t oldest = k_none;
@@ -120,8 +123,12 @@ std::string_view to_string(TlbPolicy policy) noexcept {
   return "random";
 }
 
-TlbTrace::TlbTrace(std::vector<std::uint64_t> addresses, std::uint64_t warmup_hops, std::uint64_t counted_hops)
-    : m_addresses(std::move(addresses)), m_warmup_hops(warmup_hops), m_counted_hops(counted_hops) {}
+TlbTrace::TlbTrace(std::vector<std::uint64_t> addresses, std::uint64_t warmup_hops, std::uint64_t counted_hops,
+                   std::uint64_t own_every)
+    : m_addresses(std::move(addresses)),
+      m_warmup_hops(warmup_hops),
+      m_counted_hops(counted_hops),
+      m_own_every(own_every) {}
 
 const TlbTrace::Spans& TlbTrace::spans(unsigned shift) const {
   const auto [entry, fresh] = m_spans.try_emplace(shift);
@@ -133,28 +140,57 @@ const TlbTrace::Spans& TlbTrace::spans(unsigned shift) const {
   for (const auto address : m_addresses)
     spans.by_place.push_back(static_cast<std::uint32_t>(
         std::lower_bound(spans.numbers.begin(), spans.numbers.end(), address >> shift) - spans.numbers.begin()));
+  spans.numbers.push_back(k_own_address >> shift);
   return spans;
+}
+
+TlbStream miss_stream(std::span<const TlbShape> known, const TlbTrace& trace, TlbTrace::Part part, std::uint64_t seed) {
+  std::vector<Level> chain;
+  std::uint64_t stream = 0;
+  for (const auto& shape : known)
+    chain.emplace_back(shape, trace.spans(static_cast<unsigned>(std::countr_zero(shape.span_bytes))),
+                       Random(seed).fork(stream++));
+  TlbStream result;
+  result.counted_hops = part.counted_hops;
+  std::vector<std::uint64_t> counts(known.size(), 0);
+  const auto own = static_cast<std::uint32_t>(trace.places());
+  std::uint32_t place = 0;
+  const std::uint64_t total = part.warmup_hops + part.counted_hops;
+  for (std::uint64_t hop = 0; hop < total; ++hop) {
+    if (hop == part.warmup_hops) result.first_counted = result.places.size();
+    std::size_t missed = 0;
+    while (missed < chain.size() && !chain[missed].access(place)) ++missed;
+    if (missed > 0 && hop >= part.warmup_hops) ++counts[missed - 1];
+    if (missed == chain.size()) result.places.push_back(place);
+    if (++place == own) place = 0;
+    if (hop < part.warmup_hops || trace.own_every() == 0 || (hop + 1 - part.warmup_hops) % trace.own_every() != 0)
+      continue;
+    missed = 0;
+    while (missed < chain.size() && !chain[missed].access_own()) ++missed;
+    if (missed == chain.size()) result.places.push_back(own);
+  }
+  for (const auto count : counts)
+    result.shares.push_back(static_cast<double>(count) / static_cast<double>(part.counted_hops));
+  return result;
+}
+
+double miss_share(const TlbShape& level, const TlbTrace& trace, const TlbStream& stream, std::uint64_t seed) {
+  Level table(level, trace.spans(static_cast<unsigned>(std::countr_zero(level.span_bytes))), Random(seed));
+  const auto own = static_cast<std::uint32_t>(trace.places());
+  std::uint64_t misses = 0;
+  for (std::size_t i = 0; i < stream.places.size(); ++i) {
+    const auto place = stream.places[i];
+    const bool hit = place == own ? table.access_own() : table.access(place);
+    misses += !hit && place != own && i >= stream.first_counted ? 1 : 0;
+  }
+  return static_cast<double>(misses) / static_cast<double>(stream.counted_hops);
 }
 
 std::vector<double> deepest_miss_shares(std::span<const TlbShape> levels, const TlbTrace& trace, TlbTrace::Part part,
                                         std::uint64_t seed) {
-  std::vector<Level> chain;
-  std::uint64_t stream = 0;
-  for (const auto& shape : levels)
-    chain.emplace_back(shape, trace.spans(static_cast<unsigned>(std::countr_zero(shape.span_bytes))),
-                       Random(seed).fork(stream++));
-  std::vector<std::uint64_t> counts(levels.size(), 0);
-  std::size_t place = 0;
-  const std::uint64_t total = part.warmup_hops + part.counted_hops;
-  for (std::uint64_t hop = 0; hop < total; ++hop) {
-    std::size_t missed = 0;
-    while (missed < chain.size() && !chain[missed].access(place)) ++missed;
-    if (missed > 0 && hop >= part.warmup_hops) ++counts[missed - 1];
-    if (++place == trace.places()) place = 0;
-  }
-  std::vector<double> shares;
-  for (const auto count : counts) shares.push_back(static_cast<double>(count) / static_cast<double>(part.counted_hops));
-  return shares;
+  if (levels.empty()) return {};
+  auto stream = miss_stream(levels, trace, part, seed);
+  return std::move(stream.shares);
 }
 
 }  // namespace gpusonde

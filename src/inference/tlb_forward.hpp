@@ -26,13 +26,15 @@ struct TlbShape {
 };
 
 /// A ring of addresses, walked from its first one on: `warmup_hops` loads that do not count, then `counted_hops`.
+/// `own_every`: after so many counted loads the measuring itself uses a page that is none of the ring's; 0: never.
 class TlbTrace {
  public:
-  TlbTrace(std::vector<std::uint64_t> addresses, std::uint64_t warmup_hops, std::uint64_t counted_hops);
+  TlbTrace(std::vector<std::uint64_t> addresses, std::uint64_t warmup_hops, std::uint64_t counted_hops,
+           std::uint64_t own_every = 0);
 
   struct Spans {
     std::vector<std::uint32_t> by_place;  ///< dense numbers, one a place of the ring
-    std::vector<std::uint64_t> numbers;   ///< address / span of each dense number
+    std::vector<std::uint64_t> numbers;   ///< address / span of each dense number; the last is the own page's
   };
   /// Worked out once for each span. Not to be called from several threads.
   [[nodiscard]] const Spans& spans(unsigned shift) const;
@@ -44,12 +46,14 @@ class TlbTrace {
   [[nodiscard]] Part measured() const noexcept { return {m_warmup_hops, m_counted_hops}; }
   /// Two laps of warm-up and one that counts: enough where nothing is left to chance.
   [[nodiscard]] Part one_lap() const noexcept { return {2 * m_addresses.size(), m_addresses.size()}; }
+  [[nodiscard]] std::uint64_t own_every() const noexcept { return m_own_every; }
   [[nodiscard]] std::size_t places() const noexcept { return m_addresses.size(); }
 
  private:
   std::vector<std::uint64_t> m_addresses;
   std::uint64_t m_warmup_hops;
   std::uint64_t m_counted_hops;
+  std::uint64_t m_own_every;
   mutable std::map<unsigned, Spans> m_spans;
 };
 
@@ -58,5 +62,18 @@ class TlbTrace {
 /// Preconditions: span_bytes are powers of two, ways divide entries, tree-plru has a power of two of ways up to 64.
 [[nodiscard]] std::vector<double> deepest_miss_shares(std::span<const TlbShape> levels, const TlbTrace& trace,
                                                       TlbTrace::Part part, std::uint64_t seed);
+
+/// The loads that reach the level behind some known ones, so that tables for it are tried on those alone.
+struct TlbStream {
+  std::vector<std::uint32_t> places;  ///< of the ring; one past the last for the own page
+  std::size_t first_counted = 0;      ///< index into places
+  std::uint64_t counted_hops = 0;     ///< of all loads, those that stopped before too
+  std::vector<double> shares;         ///< as deepest_miss_shares of the known levels
+};
+[[nodiscard]] TlbStream miss_stream(std::span<const TlbShape> known, const TlbTrace& trace, TlbTrace::Part part,
+                                    std::uint64_t seed);
+/// Share of all counted loads that miss a level behind the known ones too.
+[[nodiscard]] double miss_share(const TlbShape& level, const TlbTrace& trace, const TlbStream& stream,
+                                std::uint64_t seed);
 
 }  // namespace gpusonde

@@ -107,6 +107,9 @@ void add_dram(Random& random, DeviceModel& model) {
 }
 
 void any_tlbs(Random& random, DeviceModel& model) {
+  model.sms_per_tpc = static_cast<std::uint32_t>(random.between(1, 2));
+  model.sms_per_gpc = model.sms_per_tpc * static_cast<std::uint32_t>(random.between(2, 9));
+  model.sm_count = static_cast<std::uint32_t>(random.between(1, 64));
   const auto levels = random.between(1, 3);
   std::uint64_t least_entries = 8;
   std::uint64_t least_span = 64 * k_kib;
@@ -130,9 +133,10 @@ void any_tlbs(Random& random, DeviceModel& model) {
     tlb.span_bytes = std::bit_floor(random_size(random, least_span, 2 * most_span - 1));
     constexpr std::array policies{Replacement::lru, Replacement::fifo, Replacement::random};
     tlb.replacement = policies[random.below(policies.size())];
-    constexpr std::array scopes{Scope::sm, Scope::tpc, Scope::gpc, Scope::gpu};
-    tlb.scope = i == 0 ? scopes[random.below(2)]
-                       : scopes[random.between(static_cast<std::uint64_t>(model.tlbs.back().scope), 3)];
+    // A TPC of one SM is no TPC that a measurement could see.
+    auto scope = random.between(i == 0 ? 0 : static_cast<std::uint64_t>(model.tlbs.back().scope), i == 0 ? 1 : 3);
+    if (scope == static_cast<std::uint64_t>(Scope::tpc) && model.sms_per_tpc == 1) scope = i == 0 ? 0 : 2;
+    tlb.scope = static_cast<Scope>(scope);
     cycles +=
         (i == 0 ? 8 : 25 * static_cast<double>(i)) + (i == 0 ? 32 : 150 * static_cast<double>(i)) * random.uniform();
     tlb.miss = {cycles, 0};
@@ -140,10 +144,6 @@ void any_tlbs(Random& random, DeviceModel& model) {
     least_entries = std::min<std::uint64_t>(2 * entries, 2048);
     least_span = tlb.span_bytes;
   }
-  constexpr std::array<std::uint32_t, 2> tpc{1, 2};
-  model.sms_per_tpc = tpc[random.below(2)];
-  model.sms_per_gpc = model.sms_per_tpc * static_cast<std::uint32_t>(random.between(2, 9));
-  model.sm_count = static_cast<std::uint32_t>(random.between(1, 64));
   model.paging.frame_bytes = random.below(4) == 0 ? 64 * k_kib : 2 * k_mib;
 }
 

@@ -134,15 +134,10 @@ class TlbAnalysis {
         settled(kept, "reach", k_widest_entries,
                 [](const TlbShape& s) { return static_cast<double>(s.entries) * static_cast<double>(s.span_bytes); }),
         samples);
-    double low = kept.front().penalty_cycles;
-    double high = low;
-    for (const auto& candidate : kept) {
-      low = std::min(low, candidate.penalty_cycles);
-      high = std::max(high, candidate.penalty_cycles);
-    }
     const double value = kept.front().penalty_cycles;
     add(prefix + "miss_cost", "cycles",
-        {Outcome::ok, value, {low - fit.penalty_error_cycles, high + fit.penalty_error_cycles}, {}}, samples);
+        {Outcome::ok, value, {std::min(fit.penalty_cycles.low, value), std::max(fit.penalty_cycles.high, value)}, {}},
+        samples);
   }
 
   template <class Quantity>
@@ -172,8 +167,9 @@ class TlbAnalysis {
     std::vector<TlbCandidate> kept;
     for (const auto& candidate : fit.candidates) {
       const double off = std::abs(predicted_at(point, candidate) - measured->penalty);
-      if (off <= std::max(4 * measured->sigma, k_replacement_fraction * candidate.penalty_cycles))
-        kept.push_back(candidate);
+      const bool chance = candidate.shape.policy == TlbPolicy::random;
+      const double allowed = (chance ? 2 : 1) * k_replacement_fraction * candidate.penalty_cycles;
+      if (off <= std::max(4 * measured->sigma, allowed)) kept.push_back(candidate);
     }
     return kept;
   }
@@ -181,12 +177,11 @@ class TlbAnalysis {
   [[nodiscard]] TlbPoint replacement_point(const Replacement& measured) const {
     auto lists = hot_and_cold_lists(measured.entries, measured.span_bytes, m_space.page_bytes);
     const auto timing = alias_timing(lists.aliased.size(), measured.repetitions);
-    const auto counted = timing.hops * timing.repetitions;
     TlbPoint point;
     point.nodes = lists.aliased.size();
-    point.trace = std::make_shared<TlbTrace>(std::move(lists.aliased), timing.warmup_hops, counted);
+    point.trace = alias_trace(std::move(lists.aliased), timing, m_space);
     if (measured.span_bytes < m_space.page_bytes)
-      point.control = std::make_shared<TlbTrace>(std::move(lists.control), timing.warmup_hops, counted);
+      point.control = alias_trace(std::move(lists.control), timing, m_space);
     return point;
   }
 

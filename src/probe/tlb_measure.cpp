@@ -52,6 +52,7 @@ class TlbMeasurement {
     space.make<std::uint64_t>("span_bytes").push_back(m_space.span_bytes);
     space.make<std::uint64_t>("max_pages").push_back(m_space.max_pages);
     space.make<std::uint64_t>("seed").push_back(m_seed);
+    space.make<std::uint64_t>("own_pages").push_back(m_space.uses_own_page ? 1 : 0);
     if (auto r = calibrate(); !r) return r;
     if (auto r = coarse(); !r) return r;
     if (auto r = below_the_page(); !r) return r;
@@ -85,12 +86,13 @@ class TlbMeasurement {
     std::vector<double> values;
     for (const auto cycles : walks->front().cycles)
       values.push_back(static_cast<double>(cycles) / static_cast<double>(k_least_nodes));
+    // The first walk still finds things cold, and one may meet an interrupt.
+    values.erase(values.begin());
+    values.erase(std::max_element(values.begin(), values.end()));
     const double middle = median(values);
     double squares = 0;
     for (const double value : values) squares += (value - middle) * (value - middle);
-    // The larger of the two, so that neither a lone outlier nor a skewed scatter hides.
-    m_relative_noise =
-        std::max(mad_sigma(values), 0.5 * std::sqrt(squares / static_cast<double>(values.size()))) / middle;
+    m_relative_noise = std::sqrt(squares / static_cast<double>(values.size())) / middle;
     const double wanted = 2 * std::pow(m_relative_noise * middle / k_wanted_sigma_cycles, 2);
     m_repetitions = std::clamp(std::bit_ceil(static_cast<std::uint32_t>(std::min(wanted, 1e6))), k_least_repetitions,
                                k_most_repetitions);
@@ -184,10 +186,10 @@ class TlbMeasurement {
   [[nodiscard]] bool sharp_at(std::uint64_t stride) const {
     const auto all = points();
     double lower = 0;
-    for (const double upper : penalty_plateaus(all)) {
+    for (const auto& upper : penalty_plateaus(all)) {
       const auto steps = tlb_steps(all, lower, upper);
       if (const auto step = steps.find(stride); step != steps.end() && step->second.sharp()) return true;
-      lower = upper;
+      lower = upper.cycles;
     }
     return false;
   }
@@ -199,14 +201,14 @@ class TlbMeasurement {
       std::map<std::uint64_t, std::set<std::uint64_t>> wanted;
       const auto all = points();
       double lower = 0;
-      for (const double upper : penalty_plateaus(all)) {
+      for (const auto& upper : penalty_plateaus(all)) {
         std::size_t strides = 0;
         for (const auto& [stride, step] : tlb_steps(all, lower, upper)) {
           if (!step.sharp()) continue;
           if (++strides > k_refined_strides) break;
-          add_between(all, stride, step, 0.12 * (upper - lower), wanted[stride]);
+          add_between(all, stride, step, 0.12 * (upper.at(stride) - lower), wanted[stride]);
         }
-        lower = upper;
+        lower = upper.cycles;
       }
       bool more = false;
       for (const auto& [stride, nodes] : wanted) {
@@ -333,7 +335,13 @@ AliasSpaceRow alias_space_row(const Measurements& measurements) {
     const auto* column = table->column<std::uint64_t>(name);
     return column == nullptr ? 0 : column->front();
   };
-  return {value("page_bytes"), value("span_bytes"), value("seed")};
+  return {value("page_bytes"), value("span_bytes"), value("seed"), value("own_pages") != 0};
+}
+
+std::shared_ptr<const TlbTrace> alias_trace(std::vector<std::uint64_t> places, const AliasTiming& timing,
+                                            const AliasSpaceRow& space) {
+  return std::make_shared<TlbTrace>(std::move(places), timing.warmup_hops, timing.hops * timing.repetitions,
+                                    space.uses_own_page ? timing.hops : 0);
 }
 
 std::vector<TlbPoint> read_alias_curves(const Measurements& measurements, bool with_loads) {
@@ -352,10 +360,8 @@ std::vector<TlbPoint> read_alias_curves(const Measurements& measurements, bool w
     if (with_loads) {
       auto lists = alias_lists(point.stride_bytes, point.nodes, space.page_bytes, space.seed);
       const auto timing = alias_timing(point.nodes, static_cast<std::uint32_t>((*repetitions)[row]));
-      const auto counted = timing.hops * timing.repetitions;
-      point.trace = std::make_shared<TlbTrace>(std::move(lists.aliased), timing.warmup_hops, counted);
-      if (point.stride_bytes < space.page_bytes)
-        point.control = std::make_shared<TlbTrace>(std::move(lists.control), timing.warmup_hops, counted);
+      point.trace = alias_trace(std::move(lists.aliased), timing, space);
+      if (point.stride_bytes < space.page_bytes) point.control = alias_trace(std::move(lists.control), timing, space);
     }
     points.push_back(std::move(point));
   }

@@ -34,7 +34,9 @@ struct AliasSpace {
   std::uint64_t page_bytes = 0;  ///< smallest page that can be mapped; 0: the device cannot have such a space
   std::uint64_t span_bytes = 0;  ///< virtual addresses reserved, a multiple of page_bytes
   std::uint64_t max_pages = 0;   ///< most pages mapped at a time
-  std::string why_not;           ///< one sentence when page_bytes is 0
+
+  std::string why_not;         ///< one sentence when page_bytes is 0
+  bool uses_own_page = false;  ///< storing a repetition's result takes a translation too, of a page of its own
 };
 
 struct RunControl {

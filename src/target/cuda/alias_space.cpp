@@ -51,7 +51,7 @@ Result<void> AliasMemory::open() {
     return tl::unexpected(
         driver_error(m_driver, result, fmt::format("cannot map a page of {}", format_bytes(*page_bytes))));
   m_home_is_mapped = true;
-  m_space = {*page_bytes, 0, k_most_pages, ""};
+  m_space = {*page_bytes, 0, k_most_pages, "", true};
   return reserve_span();
 }
 

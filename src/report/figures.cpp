@@ -1,6 +1,7 @@
 // All figures of a run, in reading order.
 #include "report/figure_capacity.hpp"
 #include "report/figure_latency.hpp"
+#include "report/figure_tlb.hpp"
 #include "report/report.hpp"
 
 namespace gpusonde {
@@ -10,6 +11,8 @@ std::vector<Figure> figures(const Run& run) {
   for (const auto& view : report::latency_views(run))
     if (report::drawable(view)) out.push_back(report::latency_figure(view, run));
   if (auto capacity = report::capacity_figure(run)) out.push_back(std::move(*capacity));
+  for (auto& sweep : report::sweep_figures(run, report::SweepAxis::bytes)) out.push_back(std::move(sweep));
+  if (auto alias = report::alias_figure(run)) out.push_back(std::move(*alias));
   return out;
 }
 

@@ -5,6 +5,7 @@
 #include "core/random.hpp"
 #include "report/escape.hpp"
 #include "report/figure_latency.hpp"
+#include "report/figure_tlb.hpp"
 #include "report/latency_view.hpp"
 #include "report/outcome_count.hpp"
 #include "report/page_data.hpp"
@@ -16,8 +17,10 @@
 
 namespace gpusonde::embedded {
 extern const std::string_view report_d3;
+extern const std::string_view report_frame_script;
 extern const std::string_view report_script;
 extern const std::string_view report_style;
+extern const std::string_view report_sweep_script;
 }  // namespace gpusonde::embedded
 
 namespace gpusonde {
@@ -35,26 +38,39 @@ std::string script_mark(const Run& run) {
   return fmt::format("{:016x}{:016x}", high, low);
 }
 
+/// The static figure, which the script replaces by a live one where `data` says which that is.
+std::string plot_section(std::size_t number, const std::string& data, const std::string& heading, const Figure& figure,
+                         const std::string& numbers) {
+  return fmt::format(
+      "<section class=\"plot\" id=\"plot-{0}\"{1}><h3>{2}</h3>\n<div class=\"canvas\">{3}</div>\n{4}</section>\n",
+      number, data, xml_escape(heading), figure.svg, numbers);
+}
+
+std::string table_link(const Run& run, const std::string& table) {
+  return fmt::format("<p class=\"numbers\"><a href=\"#{}\">numbers of this plot</a></p>", table_anchor(run, table));
+}
+
+/// In the order of figures().
 std::string plots_html(const Run& run) {
   std::string out;
   const auto drawn = figures(run);
   std::size_t next = 0;
+  const auto add = [&](const std::string& data, const std::string& heading, const std::string& numbers) {
+    out += plot_section(next, data, heading, drawn[next], numbers);
+    ++next;
+  };
   for (const auto& view : latency_views(run)) {
     if (!drawable(view)) continue;
-    const auto& figure = drawn[next];
-    out += fmt::format(
-        "<section class=\"plot\" id=\"plot-{0}\" data-plot=\"{0}\"><h3>{1}</h3>\n<div class=\"canvas\">{2}</div>\n"
-        "<details class=\"numbers\"><summary>numbers of this plot</summary>\n{3}</details></section>\n",
-        next, xml_escape(policy_title(view.policy)), figure.svg, plot_table_html(view));
-    ++next;
+    add(fmt::format(" data-plot=\"{}\"", next), policy_title(view.policy),
+        fmt::format("<details class=\"numbers\"><summary>numbers of this plot</summary>\n{}</details>",
+                    plot_table_html(view)));
   }
-  for (; next < drawn.size(); ++next) {
-    const auto anchor = table_anchor(run, "derived.l1.capacity");
-    out += fmt::format(
-        "<section class=\"plot\" id=\"plot-{0}\"><h3>L1 by storage split</h3>\n<div class=\"canvas\">{1}</div>\n"
-        "<p><a href=\"#{2}\">numbers of this plot</a></p></section>\n",
-        next, drawn[next].svg, anchor);
-  }
+  if (next < drawn.size() && drawn[next].name == "l1.capacity")
+    add("", "L1 by storage split", table_link(run, "derived.l1.capacity"));
+  auto next_sweep = [sweep = std::size_t{0}]() mutable { return fmt::format(" data-sweep=\"{}\"", sweep++); };
+  for (const auto& view : sweep_views(run.measurements))
+    add(next_sweep(), "TLB sweep, " + policy_title(view.policy), table_link(run, "tlb.sweep"));
+  if (next < drawn.size()) add(next_sweep(), std::string(k_alias_title), table_link(run, "tlb.alias"));
   return out.empty() ? "<p>No curve was measured.</p>\n" : out;
 }
 
@@ -84,7 +100,8 @@ std::string html_report(const Run& run) {
          "</section>\n<section id=\"setting\"><h2>Setting</h2>\n" + facts_html(run) + "</section>\n</main>\n";
   out += fmt::format("<script type=\"application/json\" id=\"page-data\">{}</script>\n", script_json(page_data(run)));
   if (interactive) out += fmt::format("<script nonce=\"{}\">{}</script>\n", mark, embedded::report_d3);
-  out += fmt::format("<script nonce=\"{}\">{}</script>\n</body>\n</html>\n", mark, embedded::report_script);
+  out += fmt::format("<script nonce=\"{}\">{}{}{}</script>\n</body>\n</html>\n", mark, embedded::report_frame_script,
+                     embedded::report_sweep_script, embedded::report_script);
   return out;
 }
 

@@ -20,9 +20,12 @@ constexpr std::string_view k_style = R"(
 .gs .step{stroke:#a15c00;stroke-width:1.4;stroke-dasharray:6 4}.gs .steptext{fill:#8a4b00}
 .gs .plateau{stroke:#1f2328;stroke-width:1.2;stroke-opacity:.75}
 .gs .s0{stroke:#0969da;fill:#0969da}.gs .s1{stroke:#c2410c;fill:#c2410c}.gs .s2{stroke:#1a7f37;fill:#1a7f37}
-.gs .s3{stroke:#8250df;fill:#8250df}
+.gs .s3{stroke:#8250df;fill:#8250df}.gs .s4{stroke:#bf3989;fill:#bf3989}.gs .s5{stroke:#0e7490;fill:#0e7490}
+.gs .s6{stroke:#8a6300;fill:#8a6300}.gs .s7{stroke:#59636e;fill:#59636e}
 .gs .curve{fill:none;stroke-width:1.8;stroke-linejoin:round}.gs .range{stroke:none;fill-opacity:.22}
-.gs .dot{stroke:none}
+.gs .dot{stroke:none}.gs .thin{stroke-width:1;stroke-opacity:.7}
+.gs .knee{fill:none;stroke:#1f2328;stroke-width:1.3}.gs .ink-line{stroke:#1f2328}
+.gs .predicted{stroke-width:1.6;stroke-dasharray:6 4}
 .gs .b0{fill:#1a7f37;fill-opacity:.10}.gs .b1{fill:#0969da;fill-opacity:.09}.gs .b2{fill:#8250df;fill-opacity:.11}
 .gs .b3{fill:#bf8700;fill-opacity:.13}.gs .b4{fill:#59636e;fill-opacity:.10}
 .gs .bar{fill:#0969da}.gs .bar2{fill:#818b96;fill-opacity:.35}
@@ -33,12 +36,14 @@ constexpr std::string_view k_style = R"(
 .gs .edge{stroke:#9198a1}.gs .guide{stroke:#6e7681}
 .gs .step{stroke:#e3a008}.gs .steptext{fill:#e9b949}.gs .plateau{stroke:#e6edf3}
 .gs .s0{stroke:#58a6ff;fill:#58a6ff}.gs .s1{stroke:#ff9e64;fill:#ff9e64}.gs .s2{stroke:#56d364;fill:#56d364}
-.gs .s3{stroke:#bc8cff;fill:#bc8cff}
+.gs .s3{stroke:#bc8cff;fill:#bc8cff}.gs .s4{stroke:#f778ba;fill:#f778ba}.gs .s5{stroke:#39c5cf;fill:#39c5cf}
+.gs .s6{stroke:#d4a72c;fill:#d4a72c}.gs .s7{stroke:#9198a1;fill:#9198a1}
+.gs .knee{stroke:#e6edf3}.gs .ink-line{stroke:#e6edf3}
 .gs .b0{fill:#56d364;fill-opacity:.13}.gs .b1{fill:#58a6ff;fill-opacity:.13}.gs .b2{fill:#bc8cff;fill-opacity:.15}
 .gs .b3{fill:#e3b341;fill-opacity:.15}.gs .b4{fill:#9198a1;fill-opacity:.13}
 .gs .bar{fill:#58a6ff}.gs .bar2{fill:#9198a1;fill-opacity:.35}
 }
-.gs .curve{fill:none}.gs .range{stroke:none}.gs .dot{stroke:none}
+.gs .curve{fill:none}.gs .range{stroke:none}.gs .dot{stroke:none}.gs .predicted{fill:none}
 )";
 
 std::string joined(const std::vector<std::pair<double, double>>& points) {

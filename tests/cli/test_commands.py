@@ -6,7 +6,8 @@ import subprocess
 
 from support import SOURCE, CommandTest, finding
 
-COMMANDS = ("latency", "survey", "analyze", "domains", "devices", "models", "list", "clocks", "sass", "completion")
+COMMANDS = ("latency", "survey", "analyze", "plot", "domains", "devices", "models", "list", "clocks", "sass",
+            "completion")
 
 
 class Commands(CommandTest):

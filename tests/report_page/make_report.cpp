@@ -1,5 +1,5 @@
 // Writes the reports of a run, for looking at and for the browser test:
-// make_report FOLDER [partitioned|simulated|hostile|RUN.json]
+// make_report FOLDER [partitioned|simulated|swept|hostile|RUN.json]
 #include <cstdio>
 #include <string>
 
@@ -15,6 +15,8 @@ int main(int count, char** words) {
     run = gpusonde::sample::partitioned();
   else if (which == "simulated")
     run = gpusonde::sample::simulated();
+  else if (which == "swept")
+    run = gpusonde::sample::swept();
   else if (which == "hostile")
     run = gpusonde::sample::hostile();
   else if (auto loaded = gpusonde::load_run(which); loaded)

@@ -1,5 +1,5 @@
 // Opens the generated reports from file:// in a headless chromium and checks what a reader would see.
-// node report_page.mjs FOLDER: FOLDER holds partitioned/, simulated/ and hostile/, each written by
+// node report_page.mjs FOLDER: FOLDER holds partitioned/, simulated/, swept/ and hostile/, each written by
 // gpusonde_report_sample. Exit 77 (skipped) where playwright-core or chromium is missing.
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync } from 'node:fs';
@@ -148,6 +148,76 @@ const tests = {
     await close();
   },
 
+  async 'a sweep is drawn point by point, a line a stride'() {
+    const { page, noted, run, close } = await open('swept');
+    await page.waitForSelector('html[data-ready]');
+    const table = run.measurements['tlb.sweep'];
+    for (const [plot, policy] of [[0, 'cg'], [1, 'ca']]) {
+      for (const mib of [1, 2, 4, 8, 16]) {
+        const wanted = table.nodes.filter((_, i) => table.policy[i] === policy && table.stride_bytes[i] === mib * 2 ** 20).length;
+        assert.equal(await page.locator(`#plot-${plot} .series[data-stride="${mib} MiB"] .point`).count(), wanted, `${policy} ${mib} MiB`);
+      }
+      assert.deepEqual((await page.locator(`#plot-${plot} .line-name`).allTextContents()).length, 5);
+    }
+    assert.equal(await page.locator('#plot-2 .predicted').count(), 2);
+    assert.equal(await page.locator('#plot-2 input[type=radio]').count(), 0, 'penalties are over nodes alone');
+    assertQuiet(noted);
+    await close();
+  },
+
+  async 'the switch changes the axis of a sweep, by pointer and by keyboard'() {
+    const { page, noted, close } = await open('swept');
+    const title = () => page.locator('#plot-0 .x-title').textContent();
+    const places = (stride) => page.locator(`#plot-0 .series[data-stride="${stride}"] .point`).evaluateAll((points) =>
+      points.map((point) => point.getAttribute('transform').match(/[-.\d]+/g).slice(0, 2).map(Number)));
+    assert.match(await title(), /^working set/);
+    assert.deepEqual((await ticks(page, 0, 'x')).slice(0, 2), ['1 MiB', '4 MiB']);
+    const [one, sixteen] = [await places('1 MiB'), await places('16 MiB')];
+    assert.ok(sixteen[0][0] > one[0][0] + 100, '16 MiB is further right than 1 MiB');
+    assert.deepEqual(await page.locator('#plot-0 .steptext').allTextContents(),
+      ['32 MiB', '512 MiB', '64 MiB', '1 GiB', '128 MiB', '2 GiB', '256 MiB', '4 GiB']);
+
+    await page.locator('#plot-0 label', { hasText: /^nodes$/ }).click();
+    assert.match(await title(), /^nodes/);
+    assert.deepEqual((await ticks(page, 0, 'x')).slice(0, 3), ['1', '2', '4']);
+    const byNodes = await places('16 MiB');
+    assert.notDeepEqual(byNodes, sixteen);
+    assert.deepEqual(byNodes.map(([x]) => x), (await places('1 MiB')).map(([x]) => x), 'the same nodes, the same place');
+    assert.deepEqual(byNodes.map(([, y]) => y), sixteen.map(([, y]) => y), 'only the horizontal axis changes');
+    assert.deepEqual((await page.locator('#plot-0 .steptext').allTextContents()).sort(), ['16', '256', '32', '512']);
+    assert.match(await page.locator('#plot-1 .x-title').textContent(), /^working set/, 'each plot has a switch of its own');
+
+    await page.locator('#plot-0 input[value="nodes"]').focus();
+    await page.keyboard.press('ArrowLeft');
+    assert.match(await title(), /^working set/);
+    assert.deepEqual(await places('16 MiB'), sixteen);
+    assertQuiet(noted);
+    await close();
+  },
+
+  async 'a sweep zooms, hides lines, and is read by keyboard'() {
+    const { page, run, close } = await open('swept');
+    const before = await ticks(page, 0, 'x');
+    await page.locator('#plot-0 svg.live').focus();
+    await page.keyboard.press('ArrowRight');
+    await page.keyboard.press('ArrowRight');
+    const table = run.measurements['tlb.sweep'];
+    assert.equal(await page.locator('#plot-0 .readout').textContent().then((text) => text.split(' [')[0]),
+      `stride 1 MiB, 2 nodes, 2 MiB: ${table.cycles_per_access[1].toFixed(2)} cycles`);
+    await page.keyboard.press('ArrowUp');
+    assert.match(await page.locator('#plot-0 .readout').textContent(), /^stride 2 MiB, 1 node, 2 MiB: /);
+    await page.keyboard.press('+');
+    await page.keyboard.press('+');
+    assert.notDeepEqual(await ticks(page, 0, 'x'), before);
+    await page.keyboard.press('0');
+    assert.deepEqual(await ticks(page, 0, 'x'), before);
+    for (let i = 0; i < 12; ++i) await page.locator('#plot-0 [data-control="zoom-in"]').click();
+    assert.ok((await ticks(page, 0, 'x')).length >= 2, 'a deep zoom keeps its ticks');
+    await page.locator('#plot-0 [data-control="line-1"]').click();
+    assert.equal(await page.locator('#plot-0 .series').count(), 4);
+    await close();
+  },
+
   async 'every finding is in the table, with its evidence'() {
     const { page, noted, run, close } = await open('simulated');
     const ids = await page.locator('#findings-table tbody th').allTextContents();
@@ -199,7 +269,7 @@ const tests = {
   },
 
   async 'no text of a plot touches another or leaves it'() {
-    for (const name of ['partitioned', 'simulated']) {
+    for (const name of ['partitioned', 'simulated', 'swept']) {
       for (const javaScriptEnabled of [true, false]) {
         const { page, close } = await open(name, { javaScriptEnabled });
         const clashes = await page.locator('section.plot svg').evaluateAll((plots) => plots.flatMap((svg) => {
@@ -227,6 +297,15 @@ const tests = {
     assert.equal(await page.locator('section.plot svg').count(), 3);
     assert.equal(await page.locator('#plot-0 svg circle.s0').count(), sizes(run, 'ca', 'pointer') + 1, 'points and the legend');
     assert.equal(await page.locator('#findings-table tbody tr').count(), run.findings.length);
+    assertQuiet(noted);
+    await close();
+  },
+
+  async 'without script a sweep is a static figure'() {
+    const { page, noted, close } = await open('swept', { javaScriptEnabled: false });
+    assert.equal(await page.locator('section.plot svg').count(), 3);
+    assert.equal(await page.locator('#plot-0 svg polyline.curve').count(), 5);
+    assert.equal(await page.locator('#plot-0 .controls').count(), 0);
     assertQuiet(noted);
     await close();
   },

@@ -9,53 +9,15 @@
 #include "report/report.hpp"
 #include "report/scale.hpp"
 #include "report/svg.hpp"
+#include "svg_text.hpp"
 
 namespace gpusonde {
 namespace {
 
+using namespace svg_text;
+
 using testing::HasSubstr;
 using testing::Not;
-
-const Figure& find(const std::vector<Figure>& all, const std::string& name) {
-  for (const auto& figure : all)
-    if (figure.name == name) return figure;
-  throw std::runtime_error("no figure " + name);
-}
-
-std::vector<std::smatch> all_matches(const std::string& text, const std::regex& pattern) {
-  return {std::sregex_iterator(text.begin(), text.end(), pattern), std::sregex_iterator()};
-}
-
-std::vector<std::pair<double, double>> curve_points(const std::string& svg, const std::string& css) {
-  std::smatch found;
-  if (!std::regex_search(svg, found, std::regex("<polyline points=\"([^\"]*)\" class=\"" + css + " curve\"")))
-    return {};
-  const std::string points = found[1];
-  std::vector<std::pair<double, double>> out;
-  for (const auto& match : all_matches(points, std::regex("([-.0-9]+),([-.0-9]+)")))
-    out.emplace_back(std::stod(match[1]), std::stod(match[2]));
-  return out;
-}
-
-double label_x(const std::string& svg, const std::string& label) {
-  std::smatch found;
-  if (!std::regex_search(svg, found, std::regex("<text x=\"([-.0-9]+)\"[^>]*>" + label + "<"))) return NAN;
-  return std::stod(found[1]);
-}
-
-/// Every element opened is closed, in order.
-bool well_formed(const std::string& svg) {
-  std::vector<std::string> open;
-  for (const auto& match : all_matches(svg, std::regex("<(/?)([a-z]+)[^>]*?(/?)>"))) {
-    if (match[1] == "/") {
-      if (open.empty() || open.back() != match[2]) return false;
-      open.pop_back();
-    } else if (match[3] != "/") {
-      open.push_back(match[2]);
-    }
-  }
-  return open.empty();
-}
 
 TEST(Figures, OneAPolicyAndOneForTheSplits) {
   std::vector<std::string> names;
@@ -170,6 +132,24 @@ TEST(Scale, TicksArePowersOfTwoAndRoundNumbers) {
   std::vector<double> values;
   for (const auto& tick : report::decimal_ticks(19, 700)) values.push_back(tick.value);
   EXPECT_THAT(values, testing::ElementsAre(20, 50, 100, 200, 500));
+}
+
+TEST(Scale, CountsAndPenaltiesHaveRoundTicks) {
+  const auto labels = [](const std::vector<report::Tick>& ticks) {
+    std::vector<std::string> out;
+    for (const auto& tick : ticks)
+      if (!tick.label.empty()) out.push_back(tick.label);
+    return out;
+  };
+  EXPECT_THAT(labels(report::count_ticks(0.9, 20, 11)), testing::ElementsAre("1", "2", "4", "8", "16"));
+  EXPECT_THAT(labels(report::count_ticks(1, 0x1p30, 11)),
+              testing::ElementsAre("1", "32", "1024", "32768", "1 Mi", "32 Mi", "1 Gi"));
+  EXPECT_THAT(labels(report::round_ticks(-12, 300, 9)),
+              testing::ElementsAre("0", "50", "100", "150", "200", "250", "300"));
+  EXPECT_THAT(labels(report::round_ticks(0, 0.9, 9)),
+              testing::ElementsAre("0", "0.1", "0.2", "0.3", "0.4", "0.5", "0.6", "0.7", "0.8", "0.9"));
+  EXPECT_THAT(labels(report::latency_ticks(240, 720)), testing::ElementsAre("300", "400", "500", "600", "700"));
+  EXPECT_THAT(labels(report::latency_ticks(19, 700)), testing::ElementsAre("20", "50", "100", "200", "500"));
 }
 
 TEST(Svg, SpreadsLabelsNoFurtherThanNeeded) {

@@ -44,6 +44,30 @@ TEST(HtmlReport, CarriesEveryPointOfEveryCurve) {
   EXPECT_EQ(plots[1]["capacities"].size(), 2U) << "no L1 on a path past it";
 }
 
+TEST(HtmlReport, CarriesEveryPointOfEverySweep) {
+  const auto run = sample::swept();
+  const auto html = html_report(run);
+  const auto sweeps = page_data(html)["sweeps"];
+  ASSERT_EQ(sweeps.size(), 3U);
+  const auto& table = *run.measurements.find("tlb.sweep");
+  std::size_t drawn = 0;
+  for (const auto& sweep : {sweeps[0], sweeps[1]}) {
+    EXPECT_FALSE(sweep["added"].get<bool>());
+    for (const auto& line : sweep["lines"]) drawn += line["points"].size();
+  }
+  EXPECT_EQ(drawn, table.rows());
+  const auto& point = sweeps[0]["lines"][0]["points"][2];
+  EXPECT_EQ(point[0], 3);
+  EXPECT_EQ(point[1], 3 << 20);
+  EXPECT_EQ(point[2], (*table.column<double>("cycles_per_access"))[2]);
+  const auto& step = sweeps[0]["lines"][1]["steps"][0];
+  EXPECT_EQ(sweeps[0]["lines"][1]["points"][step["last"].get<std::size_t>()][0], 16);
+  EXPECT_TRUE(sweeps[2]["added"].get<bool>());
+  EXPECT_EQ(sweeps[2]["lines"][1]["predicted"].size(), 10U);
+  EXPECT_EQ(count(html, "\" data-sweep=\""), 3U);
+  EXPECT_EQ(count(html, "\" data-plot=\""), 0U);
+}
+
 TEST(HtmlReport, HasAnchorsForItsEvidence) {
   const auto html = html_report(sample::simulated());
   const std::regex link("href=\"#(table-[0-9]+)\"");

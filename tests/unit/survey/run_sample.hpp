@@ -1,5 +1,5 @@
 // Runs to write, read and report, put together by hand: a simulated card whose second plateau rises
-// inside L2, a partitioned L2 with four levels, and one full of names that mean harm.
+// inside L2, a partitioned L2 with four levels, one swept for its TLBs, and one full of names that mean harm.
 #pragma once
 
 #include <cmath>
@@ -242,6 +242,66 @@ inline Run partitioned() {
   return run;
 }
 
+/// Two TLB levels of one span behind a cache: what a load takes that goes round `nodes` places.
+inline double sweep_cycles(double base, double stride_bytes, double nodes) {
+  const double entries = nodes * std::fmin(stride_bytes / (2.0 * 1024 * 1024), 1.0);
+  const auto missed = [&](double size) { return entries <= size ? 0 : std::fmin(1.0, 2.2 * (1 - size / entries)); };
+  return base + 36 * missed(16) + 240 * missed(256);
+}
+
+/// Four points an octave: 1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 14, 16, 20, ...
+inline void add_sweep(Run& run, const std::string& policy, double base, std::uint64_t stride_bytes,
+                      std::uint64_t most_nodes = 4096) {
+  auto& table = run.measurements.table("tlb.sweep");
+  for (std::uint64_t nodes = 1, step = 1; nodes <= most_nodes; nodes += step) {
+    if (nodes >= 8 && (nodes & (nodes - 1)) == 0) step = nodes / 4;
+    const double cycles =
+        sweep_cycles(base, static_cast<double>(stride_bytes), static_cast<double>(nodes)) + 0.2 * std::sin(nodes);
+    table.make<std::string>("policy").push_back(policy);
+    table.make<std::uint64_t>("stride_bytes").push_back(stride_bytes);
+    table.make<std::uint64_t>("bytes").push_back(nodes * stride_bytes);
+    table.make<std::uint64_t>("nodes").push_back(nodes);
+    table.make<double>("cycles_per_access").push_back(cycles);
+    table.make<double>("low_cycles").push_back(cycles * 0.99);
+    table.make<double>("high_cycles").push_back(cycles * 1.015);
+    table.make<double>("ns_per_access").push_back(cycles * 1000 / 1980);
+    table.make<double>("sm_mhz").push_back(1980);
+  }
+}
+
+inline void add_alias(Run& run, std::uint64_t stride_bytes) {
+  auto& table = run.measurements.table("tlb.alias");
+  auto& fit = run.measurements.table("derived.tlb.fit");
+  for (std::uint64_t nodes = 4; nodes <= 2048; nodes *= 2) {
+    const double predicted = sweep_cycles(0, static_cast<double>(stride_bytes), static_cast<double>(nodes));
+    const double penalty = predicted + 3 * std::sin(nodes);
+    table.make<std::uint64_t>("stride_bytes").push_back(stride_bytes);
+    table.make<std::uint64_t>("nodes").push_back(nodes);
+    table.make<double>("alias_cycles").push_back(280 + penalty);
+    table.make<double>("control_cycles").push_back(280);
+    table.make<double>("penalty_cycles").push_back(penalty);
+    table.make<double>("sigma_cycles").push_back(2);
+    fit.make<std::uint64_t>("stride_bytes").push_back(stride_bytes);
+    fit.make<std::uint64_t>("nodes").push_back(nodes);
+    fit.make<double>("predicted_cycles").push_back(predicted);
+  }
+}
+
+/// TLBs of 16 and 256 entries of 2 MiB, swept with strides below, at and above an entry's span.
+inline Run swept() {
+  Run run = partitioned();
+  run.measurements.tables.clear();
+  run.findings.clear();
+  run.options.command_line = "gpusonde tlb";
+  for (const std::uint64_t mib : {1, 2, 4, 8, 16}) {
+    add_sweep(run, "cg", 280, mib << 20);
+    add_sweep(run, "ca", 32, mib << 20, 2048);
+  }
+  add_alias(run, 1 << 20);
+  add_alias(run, 2 << 20);
+  return run;
+}
+
 inline constexpr const char* k_harm = "</script><img src=x onerror=\"alert(1)\">&'\xff\n]]>";
 
 /// The sample with every free text replaced by markup, a quote, a newline, and a byte that is not UTF-8.
@@ -256,6 +316,7 @@ inline Run hostile() {
   levels.make<std::string>("note")[2] = k_harm;
   for (auto& policy : run.measurements.table("latency.curve").make<std::string>("policy"))
     if (policy == "cg") policy = k_harm;
+  add_sweep(run, k_harm, 280, 2 << 20);
   return run;
 }
 

@@ -23,11 +23,13 @@ constexpr double k_walk_fraction = 0.05;    // likewise of a walk, which depends
 constexpr double k_walk_growth = 0.06;      // over the last half octave of a curve that has ended
 constexpr double k_chance = 5;              // loads after each other do not miss independently, here and there
 constexpr double k_floor_cycles = 0.08;
-constexpr double k_worst_misfit = 2.5;  // mean square residual beyond which nothing is claimed
+constexpr double k_worst_misfit = 1.6;  // mean square residual beyond which nothing is claimed
 constexpr std::size_t k_most_points = 48;
 constexpr std::size_t k_screening_points = 14;
 constexpr std::size_t k_finalists = 8;
-constexpr double k_hopeless = 6;  // times the best: not evaluated to the end
+constexpr double k_widest_search = 0.06;   // of the entries, either way
+constexpr std::int64_t k_most_sizes = 32;  // of one form
+constexpr double k_hopeless = 6;           // times the best: not evaluated to the end
 
 /// Ascending in nodes.
 using Curve = std::vector<const TlbPoint*>;
@@ -88,37 +90,38 @@ constexpr std::size_t k_own_page_matters = 1024;  // nodes; with more, one page 
 
 /// The loads of a point that reach the level to be fitted. As measured where chance or the own page play a part, and
 /// several times while chance is felt; else over one lap, which the others repeat.
-struct Streams {
-  const TlbTrace* trace = nullptr;
-  TlbTrace::Part part;
-  std::vector<TlbStream> runs;
-
-  Streams(const TlbTrace& of, const Known& known) : trace(&of) {
-    m_chance = std::any_of(known.shapes.begin(), known.shapes.end(), by_chance);
-    const bool as_measured = m_chance || (of.own_every() != 0 && of.places() < k_own_page_matters);
-    part = as_measured ? of.measured() : of.one_lap();
-    for (std::size_t run = 0; run < (m_chance ? wanted_runs() : 1); ++run)
-      runs.push_back(miss_stream(known.shapes, of, part, run + 1));
-  }
+class Streams {
+ public:
+  Streams(const TlbTrace& trace, const Known& known)
+      : m_trace(&trace), m_known(&known), m_chance(std::any_of(known.shapes.begin(), known.shapes.end(), by_chance)) {}
 
   /// Shares of the known levels, then of the one that is tried; the load's deepest miss counts.
-  [[nodiscard]] std::vector<double> shares(const TlbShape& shape) const {
-    std::vector<double> sum(runs.front().shares.size() + 1, 0.0);
-    const std::size_t count = m_chance || by_chance(shape) ? wanted_runs() : 1;
-    for (std::size_t run = 0; run < count; ++run) {
-      const auto& stream = runs[std::min(run, runs.size() - 1)];
-      const double missed = miss_share(shape, *trace, stream, run + 1);
+  [[nodiscard]] std::vector<double> shares(const TlbShape& shape) {
+    const bool chance = m_chance || by_chance(shape);
+    const std::size_t runs = !chance ? 1 : m_trace->places() < 256 ? 6 : m_trace->places() < 1024 ? 3 : 1;
+    const bool own_page = m_trace->own_every() != 0 && m_trace->places() < k_own_page_matters;
+    auto& streams = chance || own_page ? m_measured : m_lap;
+    const auto part = chance || own_page ? m_trace->measured() : m_trace->one_lap();
+    while (streams.size() < (m_chance ? runs : 1))
+      streams.push_back(miss_stream(m_known->shapes, *m_trace, part, streams.size() + 1));
+    std::vector<double> sum(m_known->shapes.size() + 1, 0.0);
+    for (std::size_t run = 0; run < runs; ++run) {
+      const auto& stream = streams[std::min(run, streams.size() - 1)];
+      const double missed = miss_share(shape, *m_trace, stream, run + 1);
       for (std::size_t i = 0; i < stream.shares.size(); ++i) sum[i] += stream.shares[i];
       if (!stream.shares.empty()) sum[stream.shares.size() - 1] -= missed;
       sum.back() += missed;
     }
-    for (auto& share : sum) share /= static_cast<double>(count);
+    for (auto& share : sum) share /= static_cast<double>(runs);
     return sum;
   }
 
  private:
-  [[nodiscard]] std::size_t wanted_runs() const { return trace->places() < 256 ? 6 : trace->places() < 1024 ? 3 : 1; }
-  bool m_chance = false;
+  const TlbTrace* m_trace;
+  const Known* m_known;
+  bool m_chance;
+  std::vector<TlbStream> m_measured;
+  std::vector<TlbStream> m_lap;
 };
 
 std::map<std::uint64_t, TlbStep> steps_of(const std::map<std::uint64_t, Curve>& curves, double lower,
@@ -329,7 +332,7 @@ class LevelFitter {
     }
     return result;
   }
-  [[nodiscard]] const Streams& streams(const TlbTrace& trace) const {
+  [[nodiscard]] Streams& streams(const TlbTrace& trace) const {
     const auto found = m_streams.find(&trace);
     return found != m_streams.end() ? found->second : m_streams.emplace(&trace, Streams(trace, m_known)).first->second;
   }
@@ -473,8 +476,6 @@ class LevelFitter {
     if (m_evaluated.empty() || m_evaluated.front().misfit > k_worst_misfit) return;
     widen();
     sort(m_evaluated);
-    explore_sizes();
-    sort(m_evaluated);
   }
 
   [[nodiscard]] double standing_bound() const {
@@ -482,54 +483,47 @@ class LevelFitter {
     return best + std::max(0.25 * best, 12 * std::max(1.0, best) / static_cast<double>(m_points.size()));
   }
 
-  // Every other form beside the best one, near its size: what fits as well stands too.
+  // Every other form beside the best one, at sizes near its own: what fits as well stands too. Sizes are tried one by
+  // one, since numbers of sets that hardly differ may spread the same pages quite differently.
   void widen() {
     const auto best = m_evaluated.front().shape;
-    for (const auto ways : ways_choices(best.entries + 1)) {
-      const std::uint32_t unit = std::max(1U, ways);
-      const auto power = std::bit_floor(std::max(1U, best.entries / unit)) * unit;
-      const auto middle = rounded(best.entries, ways);
-      for (const auto entries : {middle, middle + unit, middle > unit ? middle - unit : middle, power, 2 * power})
+    for (const auto span : {best.span_bytes, best.span_bytes / 2, best.span_bytes * 2})
+      for (const auto ways : ways_choices(best.entries + 1))
         for (const bool folded : {false, true})
-          for (const auto policy : {TlbPolicy::lru, TlbPolicy::random, TlbPolicy::fifo, TlbPolicy::tree_plru}) {
-            if (ways == 0 && folded) continue;
-            if (std::abs(double{1} * entries - best.entries) > 0.25 * best.entries + unit) continue;
-            consider(m_evaluated, {entries, ways, best.span_bytes, policy, folded}, m_points, standing_bound());
+          for (const auto entries : sizes_near(best.entries, ways, folded)) {
+            const TlbShape shape{entries, ways, span, TlbPolicy::lru, folded};
+            const auto before = m_evaluated.size();
+            consider(m_evaluated, shape, m_points, standing_bound());
+            const bool fits = m_evaluated.size() == before || m_evaluated.back().misfit <= standing_bound();
+            for (const auto policy : {TlbPolicy::random, TlbPolicy::fifo, TlbPolicy::tree_plru}) {
+              if (policy != TlbPolicy::random && !fits) continue;
+              auto other = shape;
+              other.policy = policy;
+              consider(m_evaluated, other, m_points, standing_bound());
+            }
           }
-    }
   }
 
-  // How far each standing form can be made smaller or larger before it fails.
-  void explore_sizes() {
-    const double bound = standing_bound();
-    const auto standing = m_evaluated;
-    for (const auto& candidate : standing) {
-      if (candidate.misfit > bound) break;
-      const std::uint32_t unit = std::max(1U, candidate.shape.ways);
-      for (const int sign : {-1, 1}) {
-        std::int64_t fits = 0;  // steps that still fit, then the fewest that do not
-        std::int64_t fails = 1;
-        const auto at = [&](std::int64_t steps) {
-          auto shape = candidate.shape;
-          const auto entries = static_cast<std::int64_t>(shape.entries) + sign * steps * unit;
-          if (entries < unit) return false;
-          shape.entries = static_cast<std::uint32_t>(entries);
-          if (shape.folded && !std::has_single_bit(shape.sets())) return false;
-          const auto tried = evaluate(shape, m_points, bound);
-          if (tried.misfit > bound) return false;
-          add(tried);
-          return true;
-        };
-        while (fails < (1 << 12) && at(fails)) {
-          fits = fails;
-          fails *= 2;
-        }
-        while (fails - fits > 1) {
-          const auto middle = fits + (fails - fits) / 2;
-          (at(middle) ? fits : fails) = middle;
-        }
-      }
+  static std::vector<std::uint32_t> sizes_near(std::uint32_t middle, std::uint32_t ways, bool folded) {
+    const std::uint32_t unit = std::max(1U, ways);
+    std::set<std::uint32_t> sizes;
+    if (folded) {
+      if (ways == 0) return {};
+      const auto power = std::bit_floor(std::max(1U, middle / unit)) * unit;
+      for (const auto size : {power, 2 * power})
+        if (std::abs(double{1} * size - middle) <= 0.3 * middle) sizes.insert(size);
+    } else {
+      const auto nearest = static_cast<std::int64_t>(rounded(middle, ways) / unit);
+      const auto reach = std::max<std::int64_t>(2, static_cast<std::int64_t>(k_widest_search * middle / unit));
+      const auto step = std::max<std::int64_t>(1, (2 * reach + 1) / k_most_sizes);
+      for (std::int64_t i = -reach; i <= reach; ++i)
+        if ((i % step == 0 || std::abs(i) <= 4) && nearest + i > 0)
+          sizes.insert(static_cast<std::uint32_t>((nearest + i) * unit));
+      const auto power = std::bit_floor(std::max(1U, middle / unit)) * unit;
+      for (const auto size : {power, 2 * power})
+        if (std::abs(double{1} * size - middle) <= 0.3 * middle) sizes.insert(size);
     }
+    return {sizes.begin(), sizes.end()};
   }
 
   void add(const TlbCandidate& candidate) {
@@ -544,13 +538,13 @@ class LevelFitter {
     for (const auto& candidate : m_evaluated)
       if (candidate.misfit <= bound) result.candidates.push_back(candidate);
     const double value = result.candidates.front().penalty_cycles;
-    double error = 0;
+    double error = k_model_fraction * value;
     if (m_above.by_stride.empty()) {
       double weights = 0;
       for (const auto* point : m_points)
         if (point->penalty_cycles >= m_below + 0.9 * (m_above.cycles - m_below))
           weights += 1 / expected_variance(*point);
-      error = std::max(0.1, 2.5 / std::sqrt(std::max(1e-9, weights)));
+      error = std::max({0.1, error, 2.5 / std::sqrt(std::max(1e-9, weights))});
     }
     result.penalty_cycles = {value - error, value + error};
     for (const auto& candidate : result.candidates) {
@@ -619,7 +613,8 @@ std::map<std::uint64_t, TlbStep> tlb_steps(std::span<const TlbPoint> points, dou
 double predicted_penalty(const TlbPoint& point, std::span<const TlbShape> levels, std::span<const double> penalties) {
   const Known before{{levels.begin(), levels.end() - 1}, {}};
   const auto sum = [&](const TlbTrace& trace) {
-    const auto shares = Streams(trace, before).shares(levels.back());
+    Streams streams(trace, before);
+    const auto shares = streams.shares(levels.back());
     double cycles = 0;
     for (std::size_t i = 0; i < shares.size(); ++i) cycles += shares[i] * penalties[i];
     return cycles;

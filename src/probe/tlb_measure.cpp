@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::uint64_t k_most_nodes = 8192;
 constexpr std::uint64_t k_widest_stride_bytes = 1ULL << 30;
-constexpr std::uint64_t k_least_stride_bytes = 64ULL << 10;
+constexpr std::uint64_t k_least_stride_bytes = 16ULL << 10;
 constexpr std::uint64_t k_least_nodes = 64;  // fewer at a stride say nothing
 constexpr double k_wanted_sigma_cycles = 0.4;
 constexpr std::uint32_t k_least_repetitions = 32;
@@ -273,9 +273,12 @@ class TlbMeasurement {
     const auto sms = std::min<std::uint64_t>(m_context.target.device().sm_count, k_most_scope_sms);
     if (fits.empty() || fits.front().candidates.empty() || sms < 2 || !m_context.target.capabilities().sm_choice)
       return {};
-    std::uint64_t span = m_space.page_bytes;
+    // The sum of the levels' spans: a step of one span of each and some more, so that neither level gets two pages
+    // in one of its entries, nor all of them in one set.
+    std::set<std::uint64_t> spans;
     for (const auto& fit : fits)
-      if (!fit.candidates.empty()) span = std::max(span, fit.candidates.front().shape.span_bytes);
+      if (!fit.candidates.empty()) spans.insert(fit.candidates.front().shape.span_bytes);
+    const auto span = std::accumulate(spans.begin(), spans.end(), std::uint64_t{0});
     const auto pages = std::min<std::uint64_t>(k_scope_pages, fits.front().candidates.front().shape.entries);
     std::vector<ListChaseExperiment> chases;
     std::vector<std::uint64_t> asked;
@@ -283,7 +286,7 @@ class TlbMeasurement {
       const std::uint64_t first = sm * pages * span;
       if (first + pages * span > m_space.span_bytes) break;
       std::vector<std::uint64_t> places;
-      for (std::uint64_t i = 0; i < pages; ++i) places.push_back(first + i * span + i * 37 % 512 * 128);
+      for (std::uint64_t i = 0; i < pages; ++i) places.push_back(first + i * span + i * 37 % 256 * 128);
       auto question = alias_chase(std::move(places), {16, 8, 1});
       question.timing = HopTiming::per_hop;
       question.sm = static_cast<std::uint32_t>(sm);

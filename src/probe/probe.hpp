@@ -33,8 +33,20 @@ struct LatencyOptions {
   std::uint64_t hops = 4096;
 };
 
+/// What the user asked of the sweep over memory: one node a stride. Validated by the command line or by `check_sweep`.
+struct SweepOptions {
+  std::vector<std::uint64_t> strides_bytes = {2ULL << 20, 8ULL << 20, 32ULL << 20, 64ULL << 20};
+  std::uint64_t min_bytes = 0;    ///< 0: two nodes of each stride
+  std::uint64_t max_bytes = 0;    ///< 0: what max_mem_fraction allows
+  double max_mem_fraction = 0.9;  ///< of the memory that can be had
+  std::vector<LoadPath> policies = {LoadPath::global_ca, LoadPath::global_cg};
+  std::uint64_t step = 0;  ///< node i leads to node i + step; 0: a random order
+  std::uint32_t laps = 2;  ///< timed
+};
+
 struct ProbeOptions {
   LatencyOptions latency;
+  SweepOptions sweep;
   bool quick = false;
   bool thorough = true;  ///< a survey: finer transitions, and the whole table of storage splits
   std::uint64_t seed = 1;

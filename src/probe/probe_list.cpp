@@ -5,7 +5,8 @@
 namespace gpusonde {
 
 std::span<const Probe* const> probe_list() {
-  static const std::array<const Probe*, 4> probes{&clock_probe(), &latency_probe(), &capacity_probe(), &tlb_probe()};
+  static const std::array<const Probe*, 6> probes{&clock_probe(), &latency_probe(), &capacity_probe(),
+                                                  &tlb_probe(),   &sweep_probe(),   &addressing_probe()};
   return probes;
 }
 

@@ -12,6 +12,8 @@ namespace gpusonde {
 [[nodiscard]] const Probe& latency_probe();
 [[nodiscard]] const Probe& capacity_probe();
 [[nodiscard]] const Probe& tlb_probe();
+[[nodiscard]] const Probe& sweep_probe();
+[[nodiscard]] const Probe& addressing_probe();
 
 /// SM clock in MHz from the table `clock`.
 [[nodiscard]] Estimate sm_clock_estimate(const Measurements& measurements);

@@ -11,6 +11,7 @@
 #include "core/units.hpp"
 #include "inference/statistics.hpp"
 #include "probe/alias_places.hpp"
+#include "probe/chase_mean.hpp"
 #include "probe/tlb_probe.hpp"
 
 namespace gpusonde {
@@ -28,16 +29,6 @@ constexpr int k_refinements = 5;
 constexpr std::uint64_t k_parts = 8;
 constexpr std::size_t k_refined_strides = 3;
 constexpr std::size_t k_most_scope_sms = 512;
-
-// A repetition that an interrupt met stands alone far above the others.
-double mean_hop_cycles(const ChaseSamples& samples) {
-  std::vector<double> values;
-  for (const auto cycles : samples.cycles)
-    values.push_back(static_cast<double>(cycles) / static_cast<double>(samples.hops));
-  std::sort(values.begin(), values.end());
-  if (values.size() > 4 && values.back() > 1.3 * values[values.size() - 2]) values.pop_back();
-  return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
-}
 
 class TlbMeasurement {
  public:

@@ -65,8 +65,9 @@ int plot(const CommandContext& context, const PlotOptions& options) {
   const auto axis = options.axis == "nodes" ? report::SweepAxis::nodes : report::SweepAxis::bytes;
   const auto drawn = report::sweep_figures(*run, axis);
   if (drawn.empty())
-    return report_error({ErrorKind::bad_input,
-                         fmt::format("{}: no TLB sweep is in this run; 'gpusonde tlb' measures one", options.file)});
+    return report_error(
+        {ErrorKind::bad_input,
+         fmt::format("{}: no TLB sweep is in this run; 'gpusonde tlb sweep' measures one", options.file)});
   const auto folder = fs::path(*stem).parent_path();
   if (auto ready = prepare_output_folder(folder.empty() ? "." : folder); !ready) return report_error(ready.error());
   constexpr std::string_view k_prefix = "tlb.sweep";  // of the figures' names; what remains is `.cg`

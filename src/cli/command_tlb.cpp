@@ -1,14 +1,210 @@
-// `gpusonde tlb`: the translation caches.
-#include <memory>
+// `gpusonde tlb`: the translation caches, and the sweep by stride over memory.
+#include <fmt/format.h>
 
+#include <cmath>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "core/units.hpp"
+#include "device_choice.hpp"
 #include "measure_command.hpp"
+#include "probe/options_text.hpp"
+#include "probe/sweep_plan.hpp"
+#include "survey/run_file.hpp"
+#include "survey/sweep_csv.hpp"
 
 namespace gpusonde::cli {
+namespace {
+
+constexpr double k_least_factor = 1.01;
+
+struct SweepTexts {
+  std::string strides, stride_min, stride_max, min_bytes, max_bytes, policy = "ca,cg";
+  double stride_factor = 2;
+  double max_mem_frac = 0.9;
+  std::uint64_t step = 0;
+  bool shuffle = false;
+  std::uint32_t laps = 2;
+  std::string csv;  ///< a file; `-`: stdout; empty: none
+  bool append = false;
+};
+
+Result<std::uint64_t> bytes_of(const char* option, const std::string& text) {
+  if (text.empty()) return 0;
+  auto bytes = parse_bytes(text);
+  if (!bytes) return fail(ErrorKind::usage, fmt::format("{} {}", option, bytes.error().message));
+  if (*bytes == 0) return fail(ErrorKind::usage, fmt::format("{} 0: give more", option));
+  return bytes;
+}
+
+Result<std::vector<std::uint64_t>> strides_of(const SweepTexts& texts) {
+  const bool range = !texts.stride_min.empty() || !texts.stride_max.empty();
+  if (range && !texts.strides.empty())
+    return fail(ErrorKind::usage, "--strides and --stride-min exclude each other; choose one");
+  if (!range && texts.strides.empty()) return SweepOptions{}.strides_bytes;
+  std::vector<std::uint64_t> strides;
+  if (!range) {
+    for (std::size_t from = 0; from <= texts.strides.size();) {
+      const auto comma = std::min(texts.strides.find(',', from), texts.strides.size());
+      const auto stride = bytes_of("--strides", texts.strides.substr(from, comma - from));
+      if (!stride) return tl::unexpected(stride.error());
+      if (*stride == 0) return fail(ErrorKind::usage, "--strides has an empty entry; give sizes such as 2MiB,32MiB");
+      if (std::find(strides.begin(), strides.end(), *stride) == strides.end()) strides.push_back(*stride);
+      from = comma + 1;
+    }
+    return strides;
+  }
+  if (texts.stride_min.empty() || texts.stride_max.empty())
+    return fail(ErrorKind::usage, "--stride-min and --stride-max belong together; give both");
+  const auto low = bytes_of("--stride-min", texts.stride_min);
+  if (!low) return tl::unexpected(low.error());
+  const auto high = bytes_of("--stride-max", texts.stride_max);
+  if (!high) return tl::unexpected(high.error());
+  if (*low > *high)
+    return fail(ErrorKind::usage,
+                fmt::format("--stride-min {} lies above --stride-max {}", format_bytes(*low), format_bytes(*high)));
+  if (!(texts.stride_factor >= k_least_factor))
+    return fail(ErrorKind::usage, fmt::format("--stride-factor {}: give more than 1, such as 2", texts.stride_factor));
+  for (double stride = static_cast<double>(*low); stride <= static_cast<double>(*high) * 1.0001;
+       stride *= texts.stride_factor) {
+    const auto lines = static_cast<std::uint64_t>(std::llround(stride / 128));
+    if (strides.empty() || strides.back() != 128 * lines) strides.push_back(128 * lines);
+  }
+  return strides;
+}
+
+Result<SweepOptions> sweep_options(const SweepTexts& texts) {
+  SweepOptions options;
+  auto strides = strides_of(texts);
+  if (!strides) return tl::unexpected(strides.error());
+  options.strides_bytes = std::move(*strides);
+  const auto least = bytes_of("--min-bytes", texts.min_bytes);
+  if (!least) return tl::unexpected(least.error());
+  const auto most = bytes_of("--max-bytes", texts.max_bytes);
+  if (!most) return tl::unexpected(most.error());
+  options.min_bytes = *least;
+  options.max_bytes = *most;
+  auto policies = parse_policies(texts.policy);
+  if (!policies) return tl::unexpected(policies.error());
+  options.policies = std::move(*policies);
+  if (texts.shuffle && texts.step != 0)
+    return fail(ErrorKind::usage, "--step and --shuffle exclude each other; choose one");
+  options.max_mem_fraction = texts.max_mem_frac;
+  options.step = texts.step;
+  options.laps = texts.laps;
+  return options;
+}
+
+void warn_of_small_strides(const GlobalOptions& global, const SweepOptions& options, Target& target) {
+  const auto page = target.alias_space().page_bytes;
+  for (const auto stride : options.strides_bytes)
+    if (stride < page)
+      return report_warning(global,
+                            fmt::format("a stride of {} puts several nodes on a page of {}: steps are not by pages",
+                                        format_bytes(stride), format_bytes(page)));
+}
+
+int sweep(CommandContext& context, const SweepTexts& texts) {
+  auto options = sweep_options(texts);
+  if (!options) return report_error(options.error());
+  const bool to_file = !texts.csv.empty() && texts.csv != "-";
+  if (texts.append && !to_file)
+    return report_error({ErrorKind::usage, "--append needs a file to append to; give --csv FILE"});
+  if (to_file && texts.append)
+    if (auto possible = check_append(texts.csv); !possible) return report_error(possible.error());
+  MeasureRequest request;
+  request.opened = [&context, sweep = *options](Target& target) {
+    warn_of_small_strides(context.global, sweep, target);
+  };
+  request.probe.quick = context.global.quick;
+  request.probe.sweep = std::move(*options);
+  request.probes = {"clock", "sweep"};
+  request.csv_table = "tlb.sweep";
+  request.text = sweep_text;
+  if (texts.csv == "-") context.global.csv = true;
+  if (to_file)
+    request.also = [file = texts.csv, append = texts.append, first = true](const Run& run) mutable -> Result<void> {
+      const auto* table = run.measurements.find("tlb.sweep");
+      if (table == nullptr || table->rows() == 0) return {};
+      const bool more = append || !first;  // several devices go to one file
+      first = false;
+      return more ? append_sweep_csv(file, *table) : write_file(file, table_csv(*table));
+    };
+  return measure(context, request);
+}
+
+int info(const CommandContext& context) {
+  bool by_default = false;
+  const auto labels = device_labels(context.global, by_default);
+  if (!labels) return report_error(labels.error());
+  auto all = nlohmann::ordered_json::array();
+  std::string text;
+  for (const auto& label : *labels) {
+    auto device = open_device(label, context.global.seed, context.global.sim_sm_clock_mhz);
+    if (!device) return report_error(device.error());
+    const auto space = device->target->alias_space();
+    const auto memory = device->target->device().memory_bytes;
+    const auto available = device->target->capabilities().max_ring_bytes;
+    const auto used = static_cast<std::uint64_t>(SweepOptions{}.max_mem_fraction * static_cast<double>(available));
+    all.push_back({{"device", label},
+                   {"name", device->target->device().name},
+                   {"memory_bytes", memory},
+                   {"available_bytes", available},
+                   {"sweep_bytes", used},
+                   {"page_bytes", space.page_bytes},
+                   {"alias_span_bytes", space.span_bytes},
+                   {"alias_max_pages", space.max_pages},
+                   {"why_not", space.why_not}});
+    text += fmt::format("{}\n", device->target->device().name);
+    text += fmt::format("  memory       {}, of which {} can be had and a sweep uses {}\n", format_bytes(memory),
+                        format_bytes(available), format_bytes(used));
+    if (space.page_bytes == 0)
+      text += fmt::format("  aliases      none: {}\n", space.why_not);
+    else
+      text += fmt::format(
+          "  page         {}, the smallest that is mapped\n"
+          "  aliases      one page of memory, at up to {} of the {} addresses of {}\n",
+          format_bytes(space.page_bytes), space.max_pages, space.span_bytes / space.page_bytes,
+          format_bytes(space.span_bytes));
+  }
+  return write_stdout(context.global.json ? (all.size() == 1 ? all.front() : all).dump(2) + "\n" : text);
+}
+
+void add_sweep(CLI::App& tlb, CommandContext& context) {
+  auto* command = tlb.add_subcommand("sweep", "Latency of one node a stride over memory, with L1 and past it");
+  const auto texts = std::make_shared<SweepTexts>();
+  command->add_option("--strides", texts->strides, "A comma list; default 2MiB,8MiB,32MiB,64MiB");
+  command->add_option("--stride-min", texts->stride_min, "Strides from here ...");
+  command->add_option("--stride-max", texts->stride_max, "... to here ...");
+  command->add_option("--stride-factor", texts->stride_factor, "... each so many times the one before")
+      ->capture_default_str();
+  command->add_option("--min-bytes", texts->min_bytes, "Smallest working set");
+  command->add_option("--max-bytes", texts->max_bytes, "Largest working set, the same for all strides");
+  command->add_option("--max-mem-frac", texts->max_mem_frac, "Share of the free memory that may be used")
+      ->capture_default_str();
+  command->add_option("--policy", texts->policy, "Load paths: ca, cg, cv, nc; a comma list")->capture_default_str();
+  command->add_option("--step", texts->step, "Node i leads to node i + N; else the order is random");
+  command->add_flag("--shuffle", texts->shuffle, "A random order; the default");
+  command->add_option("--laps", texts->laps, "Timed laps, after one that warms up")->capture_default_str();
+  command->add_option("--csv", texts->csv, "Write the points to this file; without a name to stdout")
+      ->expected(0, 1)
+      ->default_str("-");
+  command->add_flag("--append", texts->append, "Add to the file, which must have the same columns");
+  command->callback([&context, texts] { context.action = [&context, texts] { return sweep(context, *texts); }; });
+}
+
+}  // namespace
 
 void add_tlb(CLI::App& app, CommandContext& context) {
   auto* command = app.add_subcommand("tlb", "Translation caches: entries, span, ways, replacement, scope, cost");
-  command->callback([&context] {
-    context.action = [&context] {
+  const auto wants_info = std::make_shared<bool>(false);
+  command->add_flag("--info", *wants_info, "Page size, and how much memory a sweep would use");
+  add_sweep(*command, context);
+  for (auto* sub : command->get_subcommands({})) sub->fallthrough();
+  command->callback([command, &context, wants_info] {
+    if (!command->get_subcommands().empty()) return;
+    context.action = [&context, wants_info] {
+      if (*wants_info) return info(context);
       MeasureRequest request;
       request.probe.quick = context.global.quick;
       request.probes = {"clock", "tlb"};

@@ -59,6 +59,7 @@ void add_commands(CLI::App& app, CommandContext& context) {
   add_survey(app, context);
   add_latency(app, context);
   add_tlb(app, context);
+  add_addressing(app, context);
   add_analyze(app, context);
   add_plot(app, context);
   add_domains(app, context);

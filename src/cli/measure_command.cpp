@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <filesystem>
 
@@ -11,6 +12,7 @@
 #include "probe/latency_plan.hpp"
 #include "probe/options_text.hpp"
 #include "probe/size_presets.hpp"
+#include "probe/sweep_plan.hpp"
 #include "progress_line.hpp"
 #include "report/report.hpp"
 #include "survey/run_file.hpp"
@@ -45,6 +47,13 @@ SurveyRequest survey_request(CommandContext& context, const MeasureRequest& requ
 Result<void> check_request(const MeasureRequest& request, const Target& target) {
   const auto& latency = request.probe.latency;
   const auto& capabilities = target.capabilities();
+  const auto wanted = [&](std::string_view probe) {
+    return request.probes.empty() ||
+           std::find(request.probes.begin(), request.probes.end(), probe) != request.probes.end();
+  };
+  if (wanted("sweep") && request.probe.sweep.strides_bytes != SweepOptions{}.strides_bytes)
+    if (auto possible = check_sweep(request.probe.sweep, capabilities.max_ring_bytes); !possible) return possible;
+  if (!wanted("latency")) return {};
   const auto sizes = sweep_sizes(latency, capabilities.max_ring_bytes, target.device().nominal.l2_bytes);
   if (!sizes) return tl::unexpected(sizes.error());
   for (const auto path : latency.policies)
@@ -60,7 +69,7 @@ std::string shown(const CommandContext& context, const MeasureRequest& request, 
     const auto* table = request.csv_table.empty() ? nullptr : run.measurements.find(request.csv_table);
     return table != nullptr ? table_csv(*table) : findings_csv(run);
   }
-  return text_report(run, {use_color(context.global, STDOUT_FILENO), true, 100});
+  return request.text(run, {use_color(context.global, STDOUT_FILENO), true, 100});
 }
 
 // One JSON document also for several devices: a list of runs.
@@ -93,11 +102,14 @@ int measure(CommandContext& context, const MeasureRequest& request) {
     auto device = open_device(label, context.global.seed, context.global.sim_sm_clock_mhz);
     if (!device) return report_error(device.error());
     if (auto possible = check_request(request, *device->target); !possible) return report_error(possible.error());
+    if (request.opened) request.opened(*device->target);
     ProgressLine progress(context.global);
     auto result = run_survey(*device->target, survey_request(context, request, *device, folder, progress));
     progress.clear();
     if (!folder.empty() && (!result.error || result.error->kind != ErrorKind::output))
       if (auto written = write_reports(result.run, folder); !written && !result.error) result.error = written.error();
+    if (request.also)
+      if (auto done = request.also(result.run); !done && !result.error) result.error = done.error();
     if (!result.run.probes_done.empty() || !result.run.findings.empty())
       documents.push_back(shown(context, request, result.run));
     if (result.error) {

@@ -1,6 +1,7 @@
 // What `latency` and `survey` share: open the devices, run probes, print and write the result.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -8,6 +9,7 @@
 #include "commands.hpp"
 #include "gpusonde/run.hpp"
 #include "probe/probe.hpp"
+#include "report/report.hpp"
 
 namespace gpusonde::cli {
 
@@ -17,6 +19,9 @@ struct MeasureRequest {
   std::optional<Run> resume;
   std::string csv_table;  ///< what --csv prints: a measurement table, or empty for the findings
   bool reports = true;    ///< -o writes every report
+  std::string (*text)(const Run& run, const TextStyle& style) = text_report;  ///< what a terminal gets
+  std::function<void(Target&)> opened;           ///< called with each device before it is measured; may be empty
+  std::function<Result<void>(const Run&)> also;  ///< called with each device's run, also one that was cut short
 };
 
 /// Exit code. Prints the run as asked (text, --json, --csv), writes under -o.

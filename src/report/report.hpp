@@ -21,6 +21,10 @@ struct TextStyle {
 
 /// The hierarchy, one line a level, then what could not be told, then the count.
 [[nodiscard]] std::string text_report(const Run& run, const TextStyle& style);
+/// The sweep by stride: for each policy and stride the first level, and its steps.
+[[nodiscard]] std::string sweep_text(const Run& run, const TextStyle& style);
+/// Virtual or physical: the verdicts, and in a few sentences what they rest on.
+[[nodiscard]] std::string addressing_text(const Run& run, const TextStyle& style);
 /// id,unit,outcome,value,low,high,truth,agrees,reason
 [[nodiscard]] std::string findings_csv(const Run& run);
 [[nodiscard]] std::string table_csv(const Table& table);

@@ -37,6 +37,7 @@ class TextWriter {
     levels();
     chains();
     clocks();
+    addressing();
     splits();
     steps();
     others();
@@ -191,6 +192,17 @@ class TextWriter {
     if (!text.empty()) line("clock        " + text);
   }
 
+  void addressing() {
+    std::string text;
+    for (const auto& [id, title] : {std::pair{"l1.addressing", "L1"}, std::pair{"l2.addressing", "L2"}}) {
+      const auto* finding = m_run.finding(id);
+      if (finding == nullptr || !finding->value) continue;
+      m_shown.insert(id);
+      text += fmt::format("{}{} {}", text.empty() ? "" : " · ", title, quantity(*finding->value, finding->unit));
+    }
+    if (!text.empty()) line("addressing   " + text);
+  }
+
   void splits() {
     const auto* table = m_run.measurements.find("derived.l1.capacity");
     if (table == nullptr || table->rows() < 2) return;
@@ -275,12 +287,25 @@ class TextWriter {
 
   void not_told() {
     std::vector<std::string> lines;
+    std::string ids;
+    std::string why;  // one reason often holds for several findings that follow each other
+    const auto close = [&] {
+      if (!ids.empty()) lines.push_back(fmt::format("{}: {}", ids, why));
+    };
     for (const auto& finding : m_run.findings) {
       const bool twin =
           finding.id.ends_with("_ns") && m_run.finding(finding.id.substr(0, finding.id.size() - 3)) != nullptr;
       if (finding.outcome == Outcome::ok || twin) continue;
-      lines.push_back(fmt::format("{}: {}: {}", finding.id, to_string(finding.outcome), finding.reason));
+      auto reason = fmt::format("{}: {}", to_string(finding.outcome), finding.reason);
+      if (!ids.empty() && reason == why) {
+        ids += ", " + finding.id;
+        continue;
+      }
+      close();
+      ids = finding.id;
+      why = std::move(reason);
     }
+    close();
     if (lines.empty()) return;
     blank();
     line("what could not be told", k_bold);

@@ -537,6 +537,11 @@ class LevelFitter {
     const double bound = standing_bound();
     for (const auto& candidate : m_evaluated)
       if (candidate.misfit <= bound) result.candidates.push_back(candidate);
+    // Of sets, a power of two is the likelier number: it is the one that is named, beside all that fit.
+    const auto likely = [](const TlbCandidate& c) { return c.shape.ways != 0 && std::has_single_bit(c.shape.sets()); };
+    const auto first = std::find_if(result.candidates.begin(), result.candidates.end(), likely);
+    if (first != result.candidates.end() && result.candidates.front().shape.ways != 0)
+      std::rotate(result.candidates.begin(), first, first + 1);
     const double value = result.candidates.front().penalty_cycles;
     double error = k_model_fraction * value;
     if (m_above.by_stride.empty()) {

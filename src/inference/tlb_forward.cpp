@@ -155,7 +155,9 @@ TlbStream miss_stream(std::span<const TlbShape> known, const TlbTrace& trace, Tl
   std::vector<std::uint64_t> counts(known.size(), 0);
   const auto own = static_cast<std::uint32_t>(trace.places());
   std::uint32_t place = 0;
+  bool uses_own = false;
   const std::uint64_t total = part.warmup_hops + part.counted_hops;
+  result.places.reserve(total);
   for (std::uint64_t hop = 0; hop < total; ++hop) {
     if (hop == part.warmup_hops) result.first_counted = result.places.size();
     std::size_t missed = 0;
@@ -163,19 +165,38 @@ TlbStream miss_stream(std::span<const TlbShape> known, const TlbTrace& trace, Tl
     if (missed > 0 && hop >= part.warmup_hops) ++counts[missed - 1];
     if (missed == chain.size()) result.places.push_back(place);
     if (++place == own) place = 0;
-    if (hop < part.warmup_hops || trace.own_every() == 0 || (hop + 1 - part.warmup_hops) % trace.own_every() != 0)
+    if (!part.with_own_page || hop < part.warmup_hops || trace.own_every() == 0 ||
+        (hop + 1 - part.warmup_hops) % trace.own_every() != 0)
       continue;
+    uses_own = true;
     missed = 0;
     while (missed < chain.size() && !chain[missed].access_own()) ++missed;
     if (missed == chain.size()) result.places.push_back(own);
   }
   for (const auto count : counts)
     result.shares.push_back(static_cast<double>(count) / static_cast<double>(part.counted_hops));
+  result.whole_ring = !uses_own && result.places.size() == total && part.warmup_hops >= trace.places();
   return result;
 }
 
+/// Of a ring walked again and again, each place a span of its own: a set that has more of them than ways loses each
+/// before it comes again, whether by lru or fifo.
+double cyclic_miss_share(const TlbShape& level, const TlbTrace::Spans& spans) {
+  const std::uint32_t ways = level.ways == 0 ? level.entries : level.ways;
+  std::vector<std::uint32_t> held(level.sets(), 0);
+  const std::size_t places = spans.by_place.size();
+  for (std::size_t i = 0; i < places; ++i) ++held[set_of(level, spans.numbers[i])];
+  std::uint64_t misses = 0;
+  for (const auto count : held) misses += count > ways ? count : 0;
+  return static_cast<double>(misses) / static_cast<double>(places);
+}
+
 double miss_share(const TlbShape& level, const TlbTrace& trace, const TlbStream& stream, std::uint64_t seed) {
-  Level table(level, trace.spans(static_cast<unsigned>(std::countr_zero(level.span_bytes))), Random(seed));
+  const auto& spans = trace.spans(static_cast<unsigned>(std::countr_zero(level.span_bytes)));
+  const bool own_spans = spans.numbers.size() == trace.places() + 1;  // the last is the own page's
+  if (stream.whole_ring && own_spans && (level.policy == TlbPolicy::lru || level.policy == TlbPolicy::fifo))
+    return cyclic_miss_share(level, spans);
+  Level table(level, spans, Random(seed));
   const auto own = static_cast<std::uint32_t>(trace.places());
   std::uint64_t misses = 0;
   for (std::size_t i = 0; i < stream.places.size(); ++i) {

@@ -42,10 +42,11 @@ class TlbTrace {
   struct Part {
     std::uint64_t warmup_hops = 0;
     std::uint64_t counted_hops = 0;
+    bool with_own_page = true;
   };
   [[nodiscard]] Part measured() const noexcept { return {m_warmup_hops, m_counted_hops}; }
-  /// Two laps of warm-up and one that counts: enough where nothing is left to chance.
-  [[nodiscard]] Part one_lap() const noexcept { return {2 * m_addresses.size(), m_addresses.size()}; }
+  /// Two laps of warm-up and one that counts, the own page left out: enough where nothing is left to chance.
+  [[nodiscard]] Part one_lap() const noexcept { return {2 * m_addresses.size(), m_addresses.size(), false}; }
   [[nodiscard]] std::uint64_t own_every() const noexcept { return m_own_every; }
   [[nodiscard]] std::size_t places() const noexcept { return m_addresses.size(); }
 
@@ -69,6 +70,7 @@ struct TlbStream {
   std::size_t first_counted = 0;      ///< index into places
   std::uint64_t counted_hops = 0;     ///< of all loads, those that stopped before too
   std::vector<double> shares;         ///< as deepest_miss_shares of the known levels
+  bool whole_ring = false;            ///< every load reaches the level, and nothing else does
 };
 [[nodiscard]] TlbStream miss_stream(std::span<const TlbShape> known, const TlbTrace& trace, TlbTrace::Part part,
                                     std::uint64_t seed);

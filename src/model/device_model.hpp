@@ -18,7 +18,8 @@ namespace gpusonde {
 
 enum class Replacement : std::uint8_t { lru, fifo, tree_plru, nru, srrip, random };
 enum class AddressSpace : std::uint8_t { virtual_address, physical_address };
-enum class Scope : std::uint8_t { sm, tpc, gpc, gpu };
+/// Who shares one; `partition`: half of the SMs.
+enum class Scope : std::uint8_t { sm, tpc, cpc, gpc, partition, gpu };
 enum class Placement : std::uint8_t { contiguous, random };
 /// Which set of a TLB a span of addresses belongs to. `folded` is the exclusive or of all groups of log2(sets)
 /// bits of the span's number: runs at any power-of-two distance fill all sets evenly.
@@ -143,7 +144,8 @@ struct DeviceModel {
   std::uint32_t compute_capability_minor = 0;
   std::uint32_t sm_count = 1;
   std::uint32_t sms_per_tpc = 2;  ///< consecutive numbers
-  std::uint32_t sms_per_gpc = 16;
+  std::uint32_t sms_per_cpc = 6;
+  std::uint32_t sms_per_gpc = 18;
   std::uint64_t memory_bytes = 0;
   std::uint32_t bus_width_bits = 0;
   std::uint64_t shared_per_sm_bytes = 0;

@@ -29,10 +29,12 @@ inline constexpr std::array<EnumName<AddressSpace>, 2> k_address_space_names{{
     {"physical", AddressSpace::physical_address},
 }};
 
-inline constexpr std::array<EnumName<Scope>, 4> k_scope_names{{
+inline constexpr std::array<EnumName<Scope>, 6> k_scope_names{{
     {"sm", Scope::sm},
     {"tpc", Scope::tpc},
+    {"cpc", Scope::cpc},
     {"gpc", Scope::gpc},
+    {"partition", Scope::partition},
     {"gpu", Scope::gpu},
 }};
 

@@ -49,6 +49,7 @@ class ModelReader {
     root.count("sm_count", model.sm_count);
     root.require("sm_count", "the number of SMs");
     root.count("sms_per_tpc", model.sms_per_tpc);
+    root.count("sms_per_cpc", model.sms_per_cpc);
     root.count("sms_per_gpc", model.sms_per_gpc);
     root.bytes("memory_bytes", model.memory_bytes);
     root.require("memory_bytes", "the device memory, such as \"24 GiB\"");

@@ -108,8 +108,10 @@ void add_dram(Random& random, DeviceModel& model) {
 
 void any_tlbs(Random& random, DeviceModel& model) {
   model.sms_per_tpc = static_cast<std::uint32_t>(random.between(1, 2));
-  model.sms_per_gpc = model.sms_per_tpc * static_cast<std::uint32_t>(random.between(2, 9));
-  model.sm_count = static_cast<std::uint32_t>(random.between(1, 64));
+  model.sms_per_cpc = model.sms_per_tpc * static_cast<std::uint32_t>(random.between(3, 4));
+  model.sms_per_gpc = model.sms_per_tpc * static_cast<std::uint32_t>(random.between(9, 18)) / model.sms_per_tpc;
+  if (model.sms_per_gpc % model.sms_per_tpc != 0) ++model.sms_per_gpc;
+  model.sm_count = static_cast<std::uint32_t>(random.between(1, 144));
   const auto levels = random.between(1, 3);
   std::uint64_t least_entries = 8;
   std::uint64_t least_span = 64 * k_kib;
@@ -134,8 +136,9 @@ void any_tlbs(Random& random, DeviceModel& model) {
     constexpr std::array policies{Replacement::lru, Replacement::fifo, Replacement::random};
     tlb.replacement = policies[random.below(policies.size())];
     // A TPC of one SM is no TPC that a measurement could see.
-    auto scope = random.between(i == 0 ? 0 : static_cast<std::uint64_t>(model.tlbs.back().scope), i == 0 ? 1 : 3);
-    if (scope == static_cast<std::uint64_t>(Scope::tpc) && model.sms_per_tpc == 1) scope = i == 0 ? 0 : 2;
+    constexpr std::uint64_t k_tpc = 1;
+    auto scope = random.between(i == 0 ? 0 : static_cast<std::uint64_t>(model.tlbs.back().scope), i == 0 ? 1 : 5);
+    if (scope == k_tpc && model.sms_per_tpc == 1) scope = i == 0 ? 0 : 2;
     tlb.scope = static_cast<Scope>(scope);
     cycles +=
         (i == 0 ? 8 : 25 * static_cast<double>(i)) + (i == 0 ? 32 : 150 * static_cast<double>(i)) * random.uniform();

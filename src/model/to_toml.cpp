@@ -66,6 +66,7 @@ void write_device(Writer& writer, const DeviceModel& model) {
               fmt::format("{}.{}", model.compute_capability_major, model.compute_capability_minor));
   writer.line("sm_count", model.sm_count);
   writer.line("sms_per_tpc", model.sms_per_tpc);
+  writer.line("sms_per_cpc", model.sms_per_cpc);
   writer.line("sms_per_gpc", model.sms_per_gpc);
   writer.line("memory_bytes", model.memory_bytes);
   writer.line("bus_width_bits", model.bus_width_bits);

@@ -73,7 +73,10 @@ class Checker {
     check(!m_model.name.empty(), "name", "is empty; give the card's name");
     count("sm_count", m_model.sm_count, 1024);
     count("sms_per_tpc", m_model.sms_per_tpc, 64);
+    count("sms_per_cpc", m_model.sms_per_cpc, 1024);
     count("sms_per_gpc", m_model.sms_per_gpc, 1024);
+    check(m_model.sms_per_tpc == 0 || m_model.sms_per_cpc % m_model.sms_per_tpc == 0, "sms_per_cpc",
+          fmt::format("is {}; give a multiple of the {} SMs of a TPC", m_model.sms_per_cpc, m_model.sms_per_tpc));
     check(m_model.sms_per_tpc == 0 || m_model.sms_per_gpc % m_model.sms_per_tpc == 0, "sms_per_gpc",
           fmt::format("is {}; give a multiple of the {} SMs of a TPC", m_model.sms_per_gpc, m_model.sms_per_tpc));
     count("memory_bytes", m_model.memory_bytes, 1ULL << 44);

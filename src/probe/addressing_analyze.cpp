@@ -147,7 +147,7 @@ StrideAnswer answer_of(const std::map<std::uint64_t, std::map<std::string, doubl
       continue;
     }
     if (first == 0) first = nodes;
-    if (nodes > 4 * first || nodes > k_most_l1_nodes || (is_l1 && cost > k_l1_region * (*past - *hit))) break;
+    if (nodes > 4 * first || nodes > k_most_l1_nodes) break;
     answer.past_cycles += cost;
     answer.l1_cycles += cycles.at(is_l1 ? "ca" : "cg") - *hit;
     answer.nodes = nodes;
@@ -157,6 +157,8 @@ StrideAnswer answer_of(const std::map<std::uint64_t, std::map<std::string, doubl
   answer.past_cycles /= static_cast<double>(answer.points);
   answer.l1_cycles /= static_cast<double>(answer.points);
   const double share = answer.l1_cycles / answer.past_cycles;
+  // A rise by about as much as an L1 miss costs may be just that.
+  if (is_l1 && share > k_no_step && answer.past_cycles > k_l1_region * (*past - *hit)) return answer;
   answer.answer = std::abs(share) <= k_no_step                  ? SweepAnswer::no_step
                   : share >= k_step_low && share <= k_step_high ? SweepAnswer::step
                                                                 : SweepAnswer::unknown;

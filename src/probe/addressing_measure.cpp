@@ -13,12 +13,13 @@
 namespace gpusonde {
 namespace {
 
-constexpr std::uint64_t k_lines = 64;   // of a page, each seen through two addresses
+constexpr std::uint64_t k_lines = 8;    // of a page, each seen through two addresses
 constexpr std::uint64_t k_touches = 8;  // of other lines, so that the page's translation is there
 constexpr std::uint64_t k_line_bytes = 128;
 constexpr std::uint64_t k_line_step = 5;  // lines apart, so that no stride of sets is met
-constexpr std::uint64_t k_l1_pages = 64;
-constexpr std::uint64_t k_l2_pages = 8;
+// An index is often made of parities, so that all lines of two pages share their sets, or none do: pages count.
+constexpr std::uint64_t k_l1_pages = 1024;
+constexpr std::uint64_t k_l2_pages = 64;
 constexpr std::uint64_t k_index_lines = 160;  // more than any set has ways
 constexpr double k_least_step_cycles = 4;
 constexpr double k_least_step_fraction = 0.02;
@@ -72,7 +73,7 @@ class AddressingMeasurement {
     for (const auto path : {LoadPath::global_ca, LoadPath::global_cg}) {
       const auto pages = path == LoadPath::global_ca ? k_l1_pages : k_l2_pages;
       for (std::uint64_t i = 1; i <= pages; ++i) {
-        const auto page = 1 + i * 131 % (most - 1);  // addresses that differ in many bits
+        const auto page = 1 + i * 1237 % (most - 1);  // addresses that differ in many bits
         asked.emplace_back(path, page);
         chases.push_back(two_addresses(page, path));
       }

@@ -15,7 +15,7 @@ constexpr std::uint64_t k_line_bytes = 128;
 constexpr std::uint64_t k_most_lines = 16384;  // a page of 2 MiB
 constexpr double k_points_an_octave = 4;
 constexpr std::uint32_t k_parts = 32;
-constexpr std::uint64_t k_least_part_hops = 64;
+constexpr std::uint64_t k_least_part_hops = 512;
 constexpr std::uint64_t k_most_nodes = 1ULL << 20;
 
 std::uint64_t round_up_to_8(std::uint64_t hops) { return (hops + 7) / 8 * 8; }

@@ -16,7 +16,9 @@ namespace {
 
 constexpr double k_widest_entries = 0.02;
 constexpr double k_replacement_fraction = 0.03;
+constexpr std::uint32_t k_most_sms_of_a_cpc = 8;
 constexpr std::uint32_t k_most_sms_of_a_gpc = 18;
+constexpr double k_least_scope_step_cycles = 30;
 
 struct Replacement {
   std::uint32_t entries = 0;
@@ -242,30 +244,44 @@ class TlbAnalysis {
     const auto& penalties = *table.column<double>("penalty_cycles");
     const double below = level == 0 ? 0 : m_best[level - 1].penalty_cycles;
     const double own = m_best[level].penalty_cycles;
-    std::vector<std::uint64_t> sharing;
+    // Not sharing may cost less than this level's own misses do, since the other SM has just walked the page table.
+    const double step = std::min(own - below, std::max(below, k_least_scope_step_cycles));
+    std::size_t sharing = 0;
+    bool neighbour = false;
     std::size_t unclear = 0;
     for (std::size_t row = 0; row < sm.size(); ++row) {
-      const double step = own - below;
-      if (penalties[row] < below + 0.3 * step)
-        sharing.push_back(sm[row]);
-      else if (penalties[row] < below + 0.7 * step)
+      if (penalties[row] < below + 0.35 * step) {
+        ++sharing;
+        neighbour = neighbour || sm[row] == 1;
+      } else if (penalties[row] < below + 0.65 * step) {
         ++unclear;
+      }
     }
     const SampleList samples{{"sms_asked", static_cast<double>(sm.size())},
-                             {"sms_sharing", static_cast<double>(sharing.size())}};
+                             {"sms_sharing", static_cast<double>(sharing)}};
     const auto unknown = [&](std::string reason) {
       add(id, "name", inconclusive(std::move(reason)), samples, "tlb.scope");
     };
+    const auto known = [&](const char* name) { add_name(id, name, "tlb.scope", samples); };
     if (unclear > 0)
       return unknown(
           fmt::format("from {} of {} SMs the penalty lies between sharing and not sharing", unclear, sm.size()));
-    if (sharing.empty()) return add_name(id, "sm", "tlb.scope", samples);
-    if (sharing.size() == sm.size())
-      return sms > k_most_sms_of_a_gpc ? add_name(id, "gpu", "tlb.scope", samples)
-                                       : unknown(fmt::format("all {} SMs share it, which may be one GPC", sms));
-    if (sharing.size() == 1 && sharing.front() == 1) return add_name(id, "tpc", "tlb.scope", samples);
-    if (sharing.size() < k_most_sms_of_a_gpc) return add_name(id, "gpc", "tlb.scope", samples);
-    unknown(fmt::format("{} of {} SMs share it with SM 0, more than a GPC has", sharing.size(), sm.size()));
+    const std::size_t group = sharing + 1;
+    const double share = static_cast<double>(group) / sms;
+    if (group == 1) return known("sm");
+    if (sharing == sm.size())
+      return sms > 2 * k_most_sms_of_a_gpc ? known("gpu")
+                                           : unknown(fmt::format("all {} SMs share it, which may be one GPC or half of "
+                                                                 "a GPU",
+                                                                 sms));
+    if (group == 2 && neighbour) return known("tpc");
+    const bool half = share > 0.4 && share < 0.6;
+    if (half && group <= k_most_sms_of_a_gpc)
+      return unknown(fmt::format("{} of {} SMs share it: a cluster of TPCs, or half of the GPU", group, sms));
+    if (half) return known("partition");
+    if (group <= k_most_sms_of_a_cpc) return known("cpc");
+    if (group <= k_most_sms_of_a_gpc) return known("gpc");
+    unknown(fmt::format("{} of {} SMs share it, more than a GPC has and less than half of the GPU", group, sms));
   }
 
   void predict() {

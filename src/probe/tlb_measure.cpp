@@ -29,6 +29,7 @@ constexpr int k_refinements = 5;
 constexpr std::uint64_t k_parts = 8;
 constexpr std::size_t k_refined_strides = 3;
 constexpr std::size_t k_most_scope_sms = 512;
+constexpr std::uint64_t k_scope_rounds = 3;  // with pages of their own
 
 class TlbMeasurement {
  public:
@@ -273,32 +274,35 @@ class TlbMeasurement {
     const auto pages = std::min<std::uint64_t>(k_scope_pages, fits.front().candidates.front().shape.entries);
     std::vector<ListChaseExperiment> chases;
     std::vector<std::uint64_t> asked;
-    for (std::uint64_t sm = 1; sm < sms; ++sm) {
-      const std::uint64_t first = sm * pages * span;
-      if (first + pages * span > m_space.span_bytes) break;
-      std::vector<std::uint64_t> places;
-      for (std::uint64_t i = 0; i < pages; ++i) places.push_back(first + i * span + i * 37 % 256 * 128);
-      auto question = alias_chase(std::move(places), {16, 8, 1});
-      question.timing = HopTiming::per_hop;
-      question.sm = static_cast<std::uint32_t>(sm);
-      question.warmup_sm = 0;
-      chases.push_back(question);
-      question.warmup_sm.reset();  // the same loads once the SM has them itself
-      chases.push_back(question);
-      asked.push_back(sm);
-    }
+    for (std::uint64_t sm = 1; sm < sms; ++sm)
+      for (std::uint64_t round = 0; round < k_scope_rounds; ++round) {
+        const std::uint64_t first = (sm * k_scope_rounds + round) * pages * span;
+        if (first + pages * span > m_space.span_bytes) break;
+        std::vector<std::uint64_t> places;
+        for (std::uint64_t i = 0; i < pages; ++i) places.push_back(first + i * span + i * 37 % 256 * 128);
+        auto question = alias_chase(std::move(places), {16, 8, 1});
+        question.timing = HopTiming::per_hop;
+        question.sm = static_cast<std::uint32_t>(sm);
+        question.warmup_sm = 0;
+        chases.push_back(question);
+        question.warmup_sm.reset();  // the same loads once the SM has them itself
+        chases.push_back(question);
+        asked.push_back(sm);
+      }
     const auto walks = chase(chases, "scope");
     if (!walks) return tl::unexpected(walks.error());
-    auto& table = m_context.measurements.table("tlb.scope");
+    std::map<std::uint64_t, std::vector<double>> penalties;
     for (std::size_t i = 0; i < asked.size(); ++i) {
       const auto& after = (*walks)[2 * i].hop_cycles;
       const auto& own = (*walks)[2 * i + 1].hop_cycles;
-      std::vector<double> penalties;  // the first hop also fetches code
-      for (std::size_t hop = 1; hop < after.size(); ++hop)
-        penalties.push_back(static_cast<double>(after[hop]) - static_cast<double>(own[hop]));
+      for (std::size_t hop = 1; hop < after.size(); ++hop)  // the first hop also fetches code
+        penalties[asked[i]].push_back(static_cast<double>(after[hop]) - static_cast<double>(own[hop]));
+    }
+    auto& table = m_context.measurements.table("tlb.scope");
+    for (const auto& [sm, values] : penalties) {
       table.make<std::uint64_t>("primed_sm").push_back(0);
-      table.make<std::uint64_t>("sm").push_back(asked[i]);
-      table.make<double>("penalty_cycles").push_back(median(penalties));
+      table.make<std::uint64_t>("sm").push_back(sm);
+      table.make<double>("penalty_cycles").push_back(median(values));
     }
     return {};
   }

@@ -14,7 +14,7 @@ namespace {
       FindingSpec{"tlb." n ".reach", "bytes", "what all entries map"},                                                 \
       FindingSpec{"tlb." n ".miss_cost", "cycles", "added to a load that misses levels 1 to " n " and hits the next"}, \
       FindingSpec{"tlb." n ".replacement", "name", "lru, fifo, tree-plru or random"}, FindingSpec {                    \
-    "tlb." n ".scope", "name", "who shares it: sm, tpc, gpc or gpu"                                                    \
+    "tlb." n ".scope", "name", "who shares it: sm, tpc, cpc, gpc, partition or gpu"                                    \
   }
 
 constexpr std::array k_findings{GPUSONDE_TLB_LEVEL("1"), GPUSONDE_TLB_LEVEL("2"), GPUSONDE_TLB_LEVEL("3")};

@@ -54,6 +54,8 @@ void Machine::move_to(std::uint32_t sm) {
     switch (scope) {
       case Scope::sm: return from == sm;
       case Scope::tpc: return from / m_model.sms_per_tpc == sm / m_model.sms_per_tpc;
+      case Scope::cpc: return from / m_model.sms_per_cpc == sm / m_model.sms_per_cpc;
+      case Scope::partition: return 2 * from / m_model.sm_count == 2 * sm / m_model.sm_count;
       case Scope::gpc: return from / m_model.sms_per_gpc == sm / m_model.sms_per_gpc;
       case Scope::gpu: break;
     }

@@ -3,10 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <atomic>
 #include <bit>
 #include <cmath>
 #include <map>
+#include <mutex>
 #include <set>
+#include <thread>
 
 #include "core/units.hpp"
 #include "inference/statistics.hpp"
@@ -29,7 +32,8 @@ constexpr std::size_t k_screening_points = 14;
 constexpr std::size_t k_finalists = 8;
 constexpr double k_widest_search = 0.06;   // of the entries, either way
 constexpr std::int64_t k_most_sizes = 32;  // of one form
-constexpr double k_hopeless = 6;           // times the best: not evaluated to the end
+constexpr std::size_t k_most_threads = 16;
+constexpr double k_hopeless = 6;  // times the best: not evaluated to the end
 
 /// Ascending in nodes.
 using Curve = std::vector<const TlbPoint*>;
@@ -102,8 +106,11 @@ class Streams {
     const bool own_page = m_trace->own_every() != 0 && m_trace->places() < k_own_page_matters;
     auto& streams = chance || own_page ? m_measured : m_lap;
     const auto part = chance || own_page ? m_trace->measured() : m_trace->one_lap();
-    while (streams.size() < (m_chance ? runs : 1))
-      streams.push_back(miss_stream(m_known->shapes, *m_trace, part, streams.size() + 1));
+    {
+      const std::scoped_lock lock(m_mutex);
+      while (streams.size() < (m_chance ? runs : 1))
+        streams.push_back(miss_stream(m_known->shapes, *m_trace, part, streams.size() + 1));
+    }
     std::vector<double> sum(m_known->shapes.size() + 1, 0.0);
     for (std::size_t run = 0; run < runs; ++run) {
       const auto& stream = streams[std::min(run, streams.size() - 1)];
@@ -120,6 +127,7 @@ class Streams {
   const TlbTrace* m_trace;
   const Known* m_known;
   bool m_chance;
+  std::mutex m_mutex;
   std::vector<TlbStream> m_measured;
   std::vector<TlbStream> m_lap;
 };
@@ -246,7 +254,8 @@ class LevelFitter {
         if (knee != m_knees.end() &&
             (point->nodes < knee->second.clean_nodes / 4 || point->nodes > 3 * knee->second.full_nodes))
           continue;
-        if (knee == m_knees.end() && point->nodes < curve.back()->nodes / 8) continue;
+        // A curve without the step says where it is not.
+        if (knee == m_knees.end() && point->nodes < curve.back()->nodes / 4) continue;
         all.push_back(point);
       }
     }
@@ -333,8 +342,9 @@ class LevelFitter {
     return result;
   }
   [[nodiscard]] Streams& streams(const TlbTrace& trace) const {
+    const std::scoped_lock lock(m_mutex);
     const auto found = m_streams.find(&trace);
-    return found != m_streams.end() ? found->second : m_streams.emplace(&trace, Streams(trace, m_known)).first->second;
+    return found != m_streams.end() ? found->second : m_streams.try_emplace(&trace, trace, m_known).first->second;
   }
 
   struct Residual {
@@ -378,15 +388,18 @@ class LevelFitter {
     return std::max(unit, static_cast<std::uint32_t>(std::llround(entries / unit)) * unit);
   }
 
+  static bool possible(const TlbShape& shape) {
+    if (shape.ways != 0 && (shape.ways >= shape.entries || shape.entries % shape.ways != 0)) return false;
+    if (shape.folded && (!std::has_single_bit(shape.sets()) || shape.sets() == 1)) return false;
+    if (shape.policy != TlbPolicy::tree_plru) return true;
+    const auto ways = shape.ways == 0 ? shape.entries : shape.ways;
+    return std::has_single_bit(ways) && ways <= 64 && ways >= 2;
+  }
+
   void consider(std::vector<TlbCandidate>& into, const TlbShape& shape, std::span<const TlbPoint* const> points,
                 double bound = 0) const {
-    if (shape.folded && (!std::has_single_bit(shape.sets()) || shape.sets() == 1)) return;
-    if (shape.policy == TlbPolicy::tree_plru) {
-      const auto ways = shape.ways == 0 ? shape.entries : shape.ways;
-      if (!std::has_single_bit(ways) || ways > 64 || ways < 2) return;
-    }
+    if (!possible(shape)) return;
     if (std::any_of(into.begin(), into.end(), [&](const TlbCandidate& c) { return c.shape == shape; })) return;
-    if (shape.ways != 0 && shape.ways >= shape.entries) return;
     if (bound == 0) {
       double best = 1e9;
       for (const auto& candidate : into) best = std::min(best, candidate.misfit);
@@ -487,24 +500,64 @@ class LevelFitter {
   // one, since numbers of sets that hardly differ may spread the same pages quite differently.
   void widen() {
     const auto best = m_evaluated.front().shape;
-    for (const auto span : {best.span_bytes, best.span_bytes / 2, best.span_bytes * 2})
+    std::vector<TlbShape> shapes;
+    const auto add_form = [&](std::uint64_t span, std::uint32_t ways, const std::set<std::uint32_t>& sizes,
+                              bool folded) {
+      for (const auto entries : sizes)
+        for (const auto policy : {TlbPolicy::lru, TlbPolicy::random})
+          shapes.push_back({entries, ways, span, policy, folded});
+    };
+    for (const bool folded : {false, true}) {
       for (const auto ways : ways_choices(best.entries + 1))
-        for (const bool folded : {false, true})
-          for (const auto entries : sizes_near(best.entries, ways, folded)) {
-            const TlbShape shape{entries, ways, span, TlbPolicy::lru, folded};
-            const auto before = m_evaluated.size();
-            consider(m_evaluated, shape, m_points, standing_bound());
-            const bool fits = m_evaluated.size() == before || m_evaluated.back().misfit <= standing_bound();
-            for (const auto policy : {TlbPolicy::random, TlbPolicy::fifo, TlbPolicy::tree_plru}) {
-              if (policy != TlbPolicy::random && !fits) continue;
-              auto other = shape;
-              other.policy = policy;
-              consider(m_evaluated, other, m_points, standing_bound());
-            }
-          }
+        add_form(best.span_bytes, ways, sizes_near(best.entries, ways, folded), folded);
+      // Of other spans, the same form: the reach may stay, or the number of entries.
+      for (const auto span : {best.span_bytes / 2, best.span_bytes * 2})
+        for (const auto entries : {best.entries, 2 * best.entries, best.entries / 2})
+          for (const auto ways : std::set<std::uint32_t>{0, best.ways})
+            if (entries > 0) add_form(span, ways, sizes_close(entries, ways, folded), folded);
+    }
+    evaluate_all(shapes);
+    // Where lru fits, its relatives may.
+    shapes.clear();
+    for (const auto& candidate : m_evaluated)
+      if (candidate.shape.policy == TlbPolicy::lru && candidate.misfit <= standing_bound())
+        for (const auto policy : {TlbPolicy::fifo, TlbPolicy::tree_plru}) {
+          shapes.push_back(candidate.shape);
+          shapes.back().policy = policy;
+        }
+    evaluate_all(shapes);
   }
 
-  static std::vector<std::uint32_t> sizes_near(std::uint32_t middle, std::uint32_t ways, bool folded) {
+  /// On all of the machine's cores; the order of the result does not depend on their number.
+  void evaluate_all(std::vector<TlbShape> shapes) {
+    std::erase_if(shapes, [this](const TlbShape& shape) {
+      return !possible(shape) || std::any_of(m_evaluated.begin(), m_evaluated.end(),
+                                             [&](const TlbCandidate& c) { return c.shape == shape; });
+    });
+    const double bound = standing_bound();
+    std::vector<TlbCandidate> results(shapes.size());
+    std::atomic<std::size_t> next{0};
+    const auto work = [&] {
+      for (std::size_t i = next++; i < shapes.size(); i = next++) results[i] = evaluate(shapes[i], m_points, bound);
+    };
+    {
+      std::vector<std::jthread> threads;
+      const auto count = std::min<std::size_t>(std::max(1U, std::thread::hardware_concurrency()), k_most_threads);
+      for (std::size_t i = 1; i < count && 8 * i < shapes.size(); ++i) threads.emplace_back(work);
+      work();
+    }
+    for (const auto& result : results)
+      if (result.misfit <= bound) add(result);
+  }
+
+  static std::set<std::uint32_t> sizes_close(std::uint32_t middle, std::uint32_t ways, bool folded) {
+    if (folded) return sizes_near(middle, ways, folded);
+    const auto nearest = rounded(middle, ways);
+    const std::uint32_t unit = std::max(1U, ways);
+    return {nearest > unit ? nearest - unit : nearest, nearest, nearest + unit};
+  }
+
+  static std::set<std::uint32_t> sizes_near(std::uint32_t middle, std::uint32_t ways, bool folded) {
     const std::uint32_t unit = std::max(1U, ways);
     std::set<std::uint32_t> sizes;
     if (folded) {
@@ -523,7 +576,7 @@ class LevelFitter {
       for (const auto size : {power, 2 * power})
         if (std::abs(double{1} * size - middle) <= 0.3 * middle) sizes.insert(size);
     }
-    return {sizes.begin(), sizes.end()};
+    return sizes;
   }
 
   void add(const TlbCandidate& candidate) {
@@ -572,6 +625,7 @@ class LevelFitter {
   std::vector<const TlbPoint*> m_screening;
   std::vector<TlbCandidate> m_kinds;
   std::vector<TlbCandidate> m_evaluated;
+  mutable std::mutex m_mutex;  ///< of what is worked out when first needed
   mutable std::map<const TlbTrace*, Streams> m_streams;
 };
 

@@ -131,6 +131,7 @@ TlbTrace::TlbTrace(std::vector<std::uint64_t> addresses, std::uint64_t warmup_ho
       m_own_every(own_every) {}
 
 const TlbTrace::Spans& TlbTrace::spans(unsigned shift) const {
+  const std::scoped_lock lock(m_mutex);
   const auto [entry, fresh] = m_spans.try_emplace(shift);
   Spans& spans = entry->second;
   if (!fresh) return spans;

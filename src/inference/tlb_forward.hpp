@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <map>
+#include <mutex>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -36,7 +37,7 @@ class TlbTrace {
     std::vector<std::uint32_t> by_place;  ///< dense numbers, one a place of the ring
     std::vector<std::uint64_t> numbers;   ///< address / span of each dense number; the last is the own page's
   };
-  /// Worked out once for each span. Not to be called from several threads.
+  /// Worked out once for each span.
   [[nodiscard]] const Spans& spans(unsigned shift) const;
 
   struct Part {
@@ -55,6 +56,7 @@ class TlbTrace {
   std::uint64_t m_warmup_hops;
   std::uint64_t m_counted_hops;
   std::uint64_t m_own_every;
+  mutable std::mutex m_mutex;
   mutable std::map<unsigned, Spans> m_spans;
 };
 

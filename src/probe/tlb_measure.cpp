@@ -49,6 +49,7 @@ class TlbMeasurement {
     if (auto r = coarse(); !r) return r;
     if (auto r = below_the_page(); !r) return r;
     if (auto r = refine(); !r) return r;
+    if (auto r = at_half_the_stride(); !r) return r;
     const auto fits = fit_tlb(read_alias_curves(m_context.measurements, true));
     if (auto r = replacement(fits); !r) return r;
     return scope(fits);
@@ -209,6 +210,30 @@ class TlbMeasurement {
       }
       if (!more) return {};
     }
+    return {};
+  }
+
+  // Whether a step that is sharp at one stride is so at half of it too, twice as many nodes out, tells a span from half
+  // a span; the coarse curves may end before that.
+  Result<void> at_half_the_stride() {
+    const auto all = points();
+    std::map<std::uint64_t, std::set<std::uint64_t>> wanted;
+    double lower = 0;
+    for (const auto& upper : penalty_plateaus(all)) {
+      const auto steps = tlb_steps(all, lower, upper);
+      lower = upper.cycles;
+      const auto sharp = std::find_if(steps.begin(), steps.end(), [](const auto& step) { return step.second.sharp(); });
+      if (sharp == steps.end()) continue;
+      const auto stride = sharp->first / 2;
+      const auto most =
+          std::min({m_space.span_bytes / stride, m_space.max_pages, most_alias_nodes(stride, m_space.page_bytes)});
+      for (const double beyond : {1.0, 1.04, 1.1, 1.2, 1.4}) {
+        const auto nodes = static_cast<std::uint64_t>(2 * beyond * static_cast<double>(sharp->second.first_nodes));
+        if (nodes > most_nodes(stride) && nodes <= most) wanted[stride].insert(nodes);
+      }
+    }
+    for (const auto& [stride, nodes] : wanted)
+      if (auto r = measure(stride, {nodes.begin(), nodes.end()}); !r) return r;
     return {};
   }
 

@@ -31,6 +31,7 @@ class LatencyProbe final : public Probe {
   [[nodiscard]] std::span<const std::string_view> tables() const noexcept override { return k_tables; }
   [[nodiscard]] Result<void> measure(ProbeContext& context) const override { return measure_latency(context); }
   [[nodiscard]] Analysis analyze(const AnalysisInput& input) const override { return analyze_latency(input); }
+  [[nodiscard]] bool looks_ahead() const noexcept override { return true; }  // capacity.recency
 };
 
 }  // namespace

@@ -100,6 +100,8 @@ class Probe {
   [[nodiscard]] virtual std::span<const std::string_view> tables() const noexcept = 0;
   /// Fills `context.measurements`. On error what was stored stays, and is analysed as far as it goes.
   [[nodiscard]] virtual Result<void> measure(ProbeContext& context) const = 0;
+  /// Whether `analyze` reads tables of probes that come later, so that its findings may change with them.
+  [[nodiscard]] virtual bool looks_ahead() const noexcept { return false; }
   /// Pure. Tables it needs that are absent make findings `skipped`.
   [[nodiscard]] virtual Analysis analyze(const AnalysisInput& input) const = 0;
 };

@@ -40,7 +40,10 @@ void join_truth(Finding& finding, const Truth& truth) {
   }
 }
 
-void infer(Run& run, const Truth& truth) {
+/// What probes said of tables that have not changed since.
+using Analyses = std::map<std::string, Analysis, std::less<>>;
+
+void infer(Run& run, const Truth& truth, Analyses& analyses) {
   auto& tables = run.measurements.tables;
   std::erase_if(tables, [](const auto& entry) { return entry.first.starts_with("derived."); });
   run.findings.clear();
@@ -49,12 +52,17 @@ void infer(Run& run, const Truth& truth) {
     const bool started =
         std::find(run.probes_done.begin(), run.probes_done.end(), probe->name()) != run.probes_done.end();
     if (!started) continue;
-    auto analysis = probe->analyze({run.measurements, run.device, run.options});
-    for (auto& finding : analysis.findings) {
+    auto known = analyses.find(probe->name());
+    if (known == analyses.end() || probe->looks_ahead())
+      known =
+          analyses
+              .insert_or_assign(std::string(probe->name()), probe->analyze({run.measurements, run.device, run.options}))
+              .first;
+    for (auto finding : known->second.findings) {
       join_truth(finding, truth);
       run.findings.push_back(std::move(finding));
     }
-    for (auto& table : analysis.derived) derived.push_back(std::move(table));
+    for (const auto& table : known->second.derived) derived.push_back(table);
   }
   for (auto& [name, table] : derived) run.measurements.table(name) = std::move(table);
   if (const auto* clock = run.finding("clock.sm"); clock != nullptr && clock->value)
@@ -105,6 +113,7 @@ SurveyResult run_survey(Target& target, const SurveyRequest& request) {
     }
     return true;
   };
+  Analyses analyses;
   for (const auto* probe : probe_list()) {
     if (!wanted(request, *probe)) continue;
     if (std::find(run.probes_done.begin(), run.probes_done.end(), probe->name()) != run.probes_done.end()) continue;
@@ -118,7 +127,8 @@ SurveyResult run_survey(Target& target, const SurveyRequest& request) {
                         : probe->measure(context);
     run.environment.clocks = target.clocks();
     run.probes_done.emplace_back(probe->name());
-    infer(run, request.truth);
+    analyses.erase(std::string(probe->name()));
+    infer(run, request.truth, analyses);
     if (!measured) {
       run.probes_done.pop_back();  // not complete: --resume measures it again
       add_failed(run, *probe, measured.error());
@@ -136,7 +146,8 @@ Run analyze(const Run& stored) {
   Truth truth;
   for (const auto& finding : stored.findings)
     if (finding.truth) truth.emplace_back(finding.id, *finding.truth);
-  infer(run, truth);
+  Analyses analyses;
+  infer(run, truth, analyses);
   return run;
 }
 

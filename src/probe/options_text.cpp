@@ -4,6 +4,9 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <charconv>
+#include <limits>
+#include <type_traits>
 
 #include "core/units.hpp"
 
@@ -63,6 +66,31 @@ std::string names_of(const Choice<T> (&choices)[N], const std::vector<T>& values
   return fmt::format("{}", fmt::join(names, ","));
 }
 
+// The whole of a text as a number that T holds.
+template <class T>
+Result<T> parse_number(std::string_view text) {
+  T value{};
+  const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (code == std::errc() && end == text.data() + text.size()) return value;
+  if constexpr (std::is_floating_point_v<T>)
+    return fail(ErrorKind::usage, fmt::format("'{}' is not a number; give one, such as 0.9", text));
+  else
+    return fail(ErrorKind::usage,
+                fmt::format("'{}' is not a whole number from 0 to {}", text, std::numeric_limits<T>::max()));
+}
+
+Result<std::vector<std::uint64_t>> parse_sizes(std::string_view text) {
+  std::vector<std::uint64_t> sizes;
+  while (true) {
+    const auto comma = text.find(',');
+    auto bytes = parse_bytes(std::string(text.substr(0, comma)));
+    if (!bytes) return tl::unexpected(bytes.error());
+    sizes.push_back(*bytes);
+    if (comma == std::string_view::npos) return sizes;
+    text.remove_prefix(comma + 1);
+  }
+}
+
 }  // namespace
 
 Result<std::vector<LoadPath>> parse_policies(const std::string& text) {
@@ -74,6 +102,7 @@ Result<std::optional<Warmup>> parse_warmup(const std::string& text) { return cho
 
 OptionValues to_values(const ProbeOptions& options) {
   const auto& latency = options.latency;
+  const auto& sweep = options.sweep;
   const auto flag = [](bool value) { return std::string(value ? "true" : "false"); };
   return {{"preset", name_of(k_presets, latency.preset)},
           {"min", std::to_string(latency.min_bytes)},
@@ -84,6 +113,13 @@ OptionValues to_values(const ProbeOptions& options) {
           {"subtract-overhead", flag(latency.subtract_overhead)},
           {"warmup", name_of(k_warmups, latency.warmup)},
           {"hops", std::to_string(latency.hops)},
+          {"sweep-strides", fmt::format("{}", fmt::join(sweep.strides_bytes, ","))},
+          {"sweep-min-bytes", std::to_string(sweep.min_bytes)},
+          {"sweep-max-bytes", std::to_string(sweep.max_bytes)},
+          {"sweep-max-mem-frac", fmt::format("{}", sweep.max_mem_fraction)},
+          {"sweep-policy", names_of(k_policies, sweep.policies)},
+          {"sweep-step", std::to_string(sweep.step)},
+          {"sweep-laps", std::to_string(sweep.laps)},
           {"quick", flag(options.quick)},
           {"thorough", flag(options.thorough)}};
 }
@@ -91,6 +127,7 @@ OptionValues to_values(const ProbeOptions& options) {
 Result<ProbeOptions> probe_options_from(const OptionValues& values) {
   ProbeOptions options;
   auto& latency = options.latency;
+  auto& sweep = options.sweep;
   for (const auto& [name, text] : values) {
     const auto take = [&option = name](auto parsed, auto& into) -> Result<void> {
       if (!parsed)
@@ -107,6 +144,13 @@ Result<ProbeOptions> probe_options_from(const OptionValues& values) {
     if (name == "chain") taken = take(parse_chains(text), latency.chains);
     if (name == "warmup") taken = take(parse_warmup(text), latency.warmup);
     if (name == "hops") taken = take(parse_bytes(text), latency.hops);
+    if (name == "sweep-strides") taken = take(parse_sizes(text), sweep.strides_bytes);
+    if (name == "sweep-min-bytes") taken = take(parse_bytes(text), sweep.min_bytes);
+    if (name == "sweep-max-bytes") taken = take(parse_bytes(text), sweep.max_bytes);
+    if (name == "sweep-max-mem-frac") taken = take(parse_number<double>(text), sweep.max_mem_fraction);
+    if (name == "sweep-policy") taken = take(parse_policies(text), sweep.policies);
+    if (name == "sweep-step") taken = take(parse_number<std::uint64_t>(text), sweep.step);
+    if (name == "sweep-laps") taken = take(parse_number<std::uint32_t>(text), sweep.laps);
     if (name == "subtract-overhead") latency.subtract_overhead = text == "true";
     if (name == "quick") options.quick = text == "true";
     if (name == "thorough") options.thorough = text == "true";

@@ -1,6 +1,7 @@
 // `gpusonde survey`: every probe, one table, all reports.
 #include <fmt/format.h>
 
+#include <charconv>
 #include <filesystem>
 #include <memory>
 
@@ -11,9 +12,21 @@
 namespace gpusonde::cli {
 namespace {
 
+constexpr double k_most_mhz = 1e6;
+
+Result<double> sm_clock_of(const std::string& text, const std::string& file) {
+  double mhz = 0;
+  const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), mhz);
+  if (code != std::errc() || end != text.data() + text.size() || !(mhz > 0 && mhz <= k_most_mhz))
+    return fail(ErrorKind::bad_input,
+                fmt::format("{}: option sm-clock '{}' is no clock; give MHz, such as 2600", file, text));
+  return mhz;
+}
+
 // An interrupted run says itself which device it measured and how.
 Result<MeasureRequest> resumed(CommandContext& context, const std::string& folder) {
-  auto run = load_run(std::filesystem::path(folder) / "run.json");
+  const auto file = std::filesystem::path(folder) / "run.json";
+  auto run = load_run(file);
   if (!run) return tl::unexpected(run.error());
   auto options = probe_options_from(run->options.values);
   if (!options) return tl::unexpected(options.error());
@@ -22,7 +35,10 @@ Result<MeasureRequest> resumed(CommandContext& context, const std::string& folde
   if (global.output_folder.empty()) global.output_folder = folder;
   for (const auto& [name, value] : run->options.values) {
     if (name == "device" && global.devices.empty()) global.devices = {value};
-    if (name == "sm-clock" && global.sim_sm_clock_mhz == 0) global.sim_sm_clock_mhz = std::stod(value);
+    if (name != "sm-clock" || global.sim_sm_clock_mhz != 0) continue;
+    const auto mhz = sm_clock_of(value, file.string());
+    if (!mhz) return tl::unexpected(mhz.error());
+    global.sim_sm_clock_mhz = *mhz;
   }
   if (run->device.kind == DeviceKind::cuda && !run->device.uuid.empty()) global.devices = {run->device.uuid};
   MeasureRequest request;

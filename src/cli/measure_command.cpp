@@ -97,12 +97,13 @@ int measure(CommandContext& context, const MeasureRequest& request) {
   for (const auto& label : *labels) {
     fs::path folder = context.global.output_folder;
     if (!folder.empty() && labels->size() > 1) folder /= is_simulated(label) ? label.substr(4) : label;
-    if (!folder.empty())
-      if (auto prepared = prepare_output_folder(folder); !prepared) return report_error(prepared.error());
     auto device = open_device(label, context.global.seed, context.global.sim_sm_clock_mhz);
     if (!device) return report_error(device.error());
     if (auto possible = check_request(request, *device->target); !possible) return report_error(possible.error());
-    if (request.opened) request.opened(*device->target);
+    if (request.opened)
+      if (auto ready = request.opened(*device->target); !ready) return report_error(ready.error());
+    if (!folder.empty())
+      if (auto prepared = prepare_output_folder(folder); !prepared) return report_error(prepared.error());
     ProgressLine progress(context.global);
     auto result = run_survey(*device->target, survey_request(context, request, *device, folder, progress));
     progress.clear();

@@ -20,7 +20,7 @@ struct MeasureRequest {
   std::string csv_table;  ///< what --csv prints: a measurement table, or empty for the findings
   bool reports = true;    ///< -o writes every report
   std::string (*text)(const Run& run, const TextStyle& style) = text_report;  ///< what a terminal gets
-  std::function<void(Target&)> opened;           ///< called with each device before it is measured; may be empty
+  std::function<Result<void>(Target&)> opened;   ///< called with each device before it is measured; may be empty
   std::function<Result<void>(const Run&)> also;  ///< called with each device's run, also one that was cut short
 };
 

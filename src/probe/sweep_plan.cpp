@@ -17,6 +17,8 @@ constexpr double k_points_an_octave = 4;
 constexpr std::uint32_t k_parts = 32;
 constexpr std::uint64_t k_least_part_hops = 512;
 constexpr std::uint64_t k_most_nodes = 1ULL << 20;
+constexpr std::uint64_t k_least_default_nodes = 64;  // as the probe has it
+constexpr std::uint32_t k_most_laps = 1000;
 
 std::uint64_t round_up_to_8(std::uint64_t hops) { return (hops + 7) / 8 * 8; }
 
@@ -29,25 +31,40 @@ std::uint64_t most_bytes(const SweepOptions& options, std::uint64_t available_by
 
 Result<void> check_sweep(const SweepOptions& options, std::uint64_t available_bytes) {
   const auto wrong = [](std::string message) { return fail(ErrorKind::usage, std::move(message)); };
-  if (options.strides_bytes.empty()) return wrong("no stride; give at least one, such as --strides 2MiB");
-  for (const auto stride : options.strides_bytes)
+  // Strides that nobody asked for count as far as memory has room for them; none at all is an empty sweep.
+  auto strides = options.strides_bytes;
+  if (strides == SweepOptions{}.strides_bytes) {
+    std::erase_if(strides, [&](std::uint64_t stride) { return stride > available_bytes / k_least_default_nodes; });
+    if (strides.empty())
+      return wrong(fmt::format("memory of {} has no room for the default strides; give smaller ones with --strides",
+                               format_bytes(available_bytes)));
+  }
+  for (const auto stride : strides)
     if (stride < k_line_bytes || stride % k_line_bytes != 0)
       return wrong(fmt::format("a stride of {}: give a multiple of a line, 128 B", format_bytes(stride)));
   if (!(options.max_mem_fraction > 0 && options.max_mem_fraction <= 1))
     return wrong(fmt::format("--max-mem-frac {}: give more than 0, at most 1", options.max_mem_fraction));
-  if (options.laps == 0 || options.laps > 1000) return wrong(fmt::format("--laps {}: give 1 to 1000", options.laps));
+  if (options.laps == 0 || options.laps > k_most_laps)
+    return wrong(fmt::format("--laps {}: give 1 to {}", options.laps, k_most_laps));
+  if (options.step > k_most_nodes) return wrong(fmt::format("--step {}: give 1 to {}", options.step, k_most_nodes));
+  if (options.max_bytes > available_bytes)
+    return wrong(fmt::format("--max-bytes {}: only {} can be had here; give at most that",
+                             format_bytes(options.max_bytes), format_bytes(available_bytes)));
   const auto allowed = static_cast<std::uint64_t>(options.max_mem_fraction * static_cast<double>(available_bytes));
   if (options.max_bytes > allowed)
-    return wrong(fmt::format("--max-bytes {}: only {} can be had here; give at most that, or raise --max-mem-frac",
-                             format_bytes(options.max_bytes), format_bytes(allowed)));
+    return wrong(fmt::format("--max-bytes {}: --max-mem-frac {} allows {}; give at most that, or a larger share",
+                             format_bytes(options.max_bytes), options.max_mem_fraction, format_bytes(allowed)));
   const auto most = most_bytes(options, available_bytes);
   if (options.min_bytes > most)
     return wrong(fmt::format("--min-bytes {} lies above the largest working set, {}", format_bytes(options.min_bytes),
                              format_bytes(most)));
-  for (const auto stride : options.strides_bytes) {
+  for (const auto stride : strides) {
     if (most / 2 < stride)
-      return wrong(fmt::format("a stride of {} in at most {} leaves no two nodes; give a smaller one",
+      return wrong(fmt::format("a stride of {} has no room for two nodes in at most {}; give a smaller one",
                                format_bytes(stride), format_bytes(most)));
+    if ((options.min_bytes + stride - 1) / stride > most / stride)
+      return wrong(fmt::format("no multiple of a stride of {} lies between {} and {}; give --min-bytes less",
+                               format_bytes(stride), format_bytes(options.min_bytes), format_bytes(most)));
     if (most / stride > k_most_nodes)
       return wrong(fmt::format("a stride of {} over {} makes {} nodes, more than {}; give --max-bytes or a larger one",
                                format_bytes(stride), format_bytes(most), most / stride, k_most_nodes));

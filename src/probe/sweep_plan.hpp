@@ -8,8 +8,8 @@
 
 namespace gpusonde {
 
-/// Everything that the options ask and no device could give. `available_bytes`: what a ring can have; `page_bytes`: the
-/// smallest page, 0 where not known. Errors: usage.
+/// Everything that the options ask and this device cannot give. `available_bytes`: what a ring can have. Of the default
+/// strides those count that it has room for, one at least. Errors: usage.
 [[nodiscard]] Result<void> check_sweep(const SweepOptions& options, std::uint64_t available_bytes);
 
 /// Numbers of nodes at a stride, four a doubling, ascending, at least 2; the largest that fits is among them.

@@ -17,6 +17,7 @@ void add_latency(CLI::App& app, CommandContext& context) {
       request.probe.latency = std::move(*options);
       request.probe.quick = context.global.quick;
       request.probe.thorough = false;
+      request.probes = {"clock", "latency", "capacity"};
       request.csv_table = "latency.curve";
       return measure(context, request);
     };

@@ -4,7 +4,7 @@ import csv
 import io
 import json
 
-from models import write_small_gpu
+from small_gpu import write_small_gpu
 from support import SIM, CommandTest, finding
 
 

@@ -68,6 +68,7 @@ class Survey(CommandTest):
         text = (SOURCE / "docs/findings.md").read_text()
         for entry in self.run_document()["findings"]:
             base = entry["id"].removesuffix("_ns").removesuffix("_index")  # the twins are described once for all
+            base = re.sub(r"^tlb\.[0-9]\.", "tlb.N.", base)  # and so are the levels
             self.assertIn(f"`{base}`", text)
 
     def test_document_follows_its_schema(self):

@@ -5,7 +5,7 @@ import io
 import json
 import os
 
-from models import write_small_gpu
+from small_gpu import write_small_gpu
 from support import SIM, CommandTest
 
 MIB = 1 << 20

@@ -51,7 +51,8 @@ Run judged() {
 TEST(AddressingText, AVerdictASentenceAReasonAndWhatFollows) {
   EXPECT_THAT(
       lines(addressing_text(judged(), {})),
-      ElementsAre("simulated Testchip · SM 1980 MHz", "", "L1  VIVT", "  No load hits.", "  Translation costs nothing on a hit.",
+      ElementsAre("simulated Testchip · SM 1980 MHz", "", "L1  VIVT", "  No load hits.",
+                  "  Translation costs nothing on a hit.",
                   "  So a hit takes the virtual address alone, index and tag, and no translation.",
                   "  The model has VIVT.", "", "L2  PIPT", "  512 of 512 loads hit.", "  76 nodes cost 11.4 cycles.",
                   "  So the address is translated before the cache is looked up, index and tag.", ""));

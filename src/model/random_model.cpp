@@ -108,7 +108,8 @@ void add_dram(Random& random, DeviceModel& model) {
 
 void any_tlbs(Random& random, DeviceModel& model) {
   model.sms_per_tpc = static_cast<std::uint32_t>(random.between(1, 2));
-  model.sms_per_gpc = model.sms_per_tpc * static_cast<std::uint32_t>(random.between(2, 9));
+  // A GPC of two SMs is one that a measurement takes for a TPC.
+  model.sms_per_gpc = std::max(3U, model.sms_per_tpc * static_cast<std::uint32_t>(random.between(2, 9)));
   model.sm_count = static_cast<std::uint32_t>(random.between(1, 64));
   const auto levels = random.between(1, 3);
   std::uint64_t least_entries = 8;
@@ -125,6 +126,7 @@ void any_tlbs(Random& random, DeviceModel& model) {
       tlb.ways = ways[random.below(ways.size())];
       auto sets = std::max<std::uint64_t>(2, entries / tlb.ways);
       if (kind == 2 || random.below(4) != 0) sets = std::bit_floor(sets);
+      while (sets * tlb.ways < least_entries) sets *= 2;
       tlb.index = kind == 2 ? TlbIndex::folded : TlbIndex::modulo;
       entries = sets * tlb.ways;
     }

@@ -391,7 +391,7 @@ class LevelFitter {
   static bool possible(const TlbShape& shape) {
     if (shape.ways != 0 && (shape.ways >= shape.entries || shape.entries % shape.ways != 0)) return false;
     if (shape.folded && (!std::has_single_bit(shape.sets()) || shape.sets() == 1)) return false;
-    if (shape.policy != TlbPolicy::tree_plru) return true;
+    if (shape.policy != TlbPolicy::tree_plru && shape.policy != TlbPolicy::tree_plru_pointed) return true;
     const auto ways = shape.ways == 0 ? shape.entries : shape.ways;
     return std::has_single_bit(ways) && ways <= 64 && ways >= 2;
   }
@@ -478,7 +478,7 @@ class LevelFitter {
       }
       for (auto& candidate : tried) add(candidate);
       if (best.misfit < 4 * k_worst_misfit && best.shape.policy == TlbPolicy::lru) {
-        for (const auto policy : {TlbPolicy::fifo, TlbPolicy::tree_plru}) {
+        for (const auto policy : {TlbPolicy::fifo, TlbPolicy::tree_plru, TlbPolicy::tree_plru_pointed}) {
           auto shape = best.shape;
           shape.policy = policy;
           consider(m_evaluated, shape, m_points);
@@ -521,7 +521,7 @@ class LevelFitter {
     shapes.clear();
     for (const auto& candidate : m_evaluated)
       if (candidate.shape.policy == TlbPolicy::lru && candidate.misfit <= standing_bound())
-        for (const auto policy : {TlbPolicy::fifo, TlbPolicy::tree_plru}) {
+        for (const auto policy : {TlbPolicy::fifo, TlbPolicy::tree_plru, TlbPolicy::tree_plru_pointed}) {
           shapes.push_back(candidate.shape);
           shapes.back().policy = policy;
         }

@@ -49,20 +49,21 @@ class Level {
         unlink(set, slot);
         push(set, slot);
       }
-      if (m_policy == TlbPolicy::tree_plru) point_away(set, slot % m_ways);
+      if (is_tree()) point_away(set, slot % m_ways);
       return true;
     }
     const std::uint32_t first = m_set_of[id] * m_ways;
     std::uint32_t slot = first + set.used;
     if (set.used < m_ways) {
       ++set.used;
+      if (m_policy == TlbPolicy::tree_plru_pointed) slot = empty_way(set, first);
     } else {
       slot = victim(set, first);
       m_slot_of[m_holder[slot]] = k_none;
       unlink(set, slot);
     }
     push(set, slot);
-    if (m_policy == TlbPolicy::tree_plru) point_away(set, slot % m_ways);
+    if (is_tree()) point_away(set, slot % m_ways);
     m_holder[slot] = id;
     m_slot_of[id] = slot;
     return false;
@@ -77,10 +78,30 @@ class Level {
 
   std::uint32_t victim(const Set& set, std::uint32_t first) {
     if (m_policy == TlbPolicy::random) return first + static_cast<std::uint32_t>(m_random.below(m_ways));
-    if (m_policy != TlbPolicy::tree_plru) return set.oldest;
+    if (!is_tree()) return set.oldest;
     std::uint32_t node = 1;
     while (node < m_ways) node = 2 * node + static_cast<std::uint32_t>(set.tree >> node & 1);
     return first + node - m_ways;
+  }
+  [[nodiscard]] bool is_tree() const {
+    return m_policy == TlbPolicy::tree_plru || m_policy == TlbPolicy::tree_plru_pointed;
+  }
+  /// The empty way that the tree points nearest to.
+  [[nodiscard]] std::uint32_t empty_way(const Set& set, std::uint32_t first) const {
+    std::uint32_t low = 0;
+    std::uint32_t high = m_ways;
+    const auto has_empty = [&](std::uint32_t from, std::uint32_t to) {
+      return std::find(m_holder.begin() + first + from, m_holder.begin() + first + to, k_none) !=
+             m_holder.begin() + first + to;
+    };
+    for (std::uint32_t node = 1; high - low > 1;) {
+      const std::uint32_t middle = low + (high - low) / 2;
+      bool upper = (set.tree >> node & 1) != 0;
+      if (!(upper ? has_empty(middle, high) : has_empty(low, middle))) upper = !upper;
+      (upper ? low : high) = middle;
+      node = 2 * node + (upper ? 1 : 0);
+    }
+    return first + low;
   }
   void point_away(Set& set, std::uint32_t way) const {
     for (std::uint32_t node = way + m_ways; node > 1; node /= 2) {
@@ -117,7 +138,8 @@ std::string_view to_string(TlbPolicy policy) noexcept {
   switch (policy) {
     case TlbPolicy::lru: return "lru";
     case TlbPolicy::fifo: return "fifo";
-    case TlbPolicy::tree_plru: return "tree-plru";
+    case TlbPolicy::tree_plru:
+    case TlbPolicy::tree_plru_pointed: return "tree-plru";
     case TlbPolicy::random: break;
   }
   return "random";

@@ -11,8 +11,10 @@
 
 namespace gpusonde {
 
-enum class TlbPolicy : std::uint8_t { lru, fifo, tree_plru, random };
-[[nodiscard]] std::string_view to_string(TlbPolicy policy) noexcept;  // "lru", "fifo", "tree-plru", "random"
+/// tree_plru fills empty ways from the lowest on, tree_plru_pointed those that its tree points to: which of the two it
+/// was is seen long after, since the tree of a walk that goes round keeps the order.
+enum class TlbPolicy : std::uint8_t { lru, fifo, tree_plru, tree_plru_pointed, random };
+[[nodiscard]] std::string_view to_string(TlbPolicy policy) noexcept;  // "lru", "fifo", "tree-plru" for both, "random"
 
 /// One level. Which set: the span's number modulo the sets, or the exclusive or of its groups of log2(sets) bits.
 struct TlbShape {

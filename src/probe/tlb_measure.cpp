@@ -30,6 +30,7 @@ constexpr std::uint64_t k_parts = 8;
 constexpr std::size_t k_refined_strides = 3;
 constexpr std::size_t k_most_scope_sms = 512;
 constexpr std::uint64_t k_scope_rounds = 3;  // with pages of their own
+constexpr std::uint64_t k_scope_tries = 8;
 
 class TlbMeasurement {
  public:
@@ -283,6 +284,25 @@ class TlbMeasurement {
     return {};
   }
 
+  /// Whether a few places find room at once in every table that stands.
+  static bool fits_all(const std::vector<TlbLevelFit>& fits, const std::vector<std::uint64_t>& places) {
+    const TlbTrace trace(places, 0, 0);
+    for (const auto& fit : fits)
+      for (const auto& candidate : fit.candidates)
+        if (deepest_miss_shares(std::span(&candidate.shape, 1), trace, trace.one_lap(), 1).front() > 0) return false;
+    return true;
+  }
+
+  static std::vector<std::uint64_t> scope_pattern(const std::vector<TlbLevelFit>& fits, std::uint64_t pages,
+                                                  std::uint64_t span) {
+    std::vector<std::uint64_t> places;
+    for (std::uint64_t i = 0; i < k_scope_tries * pages && places.size() < pages; ++i) {
+      places.push_back(i * span + places.size() * 37 % 256 * 128);
+      if (!fits_all(fits, places)) places.pop_back();
+    }
+    return places;
+  }
+
   // Pages that SM 0 has just used, seen from each other SM: the penalty says which level the two share. Each SM
   // gets pages of its own, since a question fills tables itself.
   Result<void> scope(const std::vector<TlbLevelFit>& fits) {
@@ -299,12 +319,19 @@ class TlbMeasurement {
     const auto pages = std::min<std::uint64_t>(k_scope_pages, fits.front().candidates.front().shape.entries);
     std::vector<ListChaseExperiment> chases;
     std::vector<std::uint64_t> asked;
+    // Pages by whose number none of the tables that stand gets too many in a set: first the pattern, then one copy a
+    // question, far enough on to share no entry.
+    const auto pattern = scope_pattern(fits, pages, span);
+    if (pattern.size() < pages) return {};
+    const auto widest = *spans.rbegin();
+    const auto length = (pattern.back() + widest) / widest * widest;
     for (std::uint64_t sm = 1; sm < sms; ++sm)
       for (std::uint64_t round = 0; round < k_scope_rounds; ++round) {
-        const std::uint64_t first = (sm * k_scope_rounds + round) * pages * span;
-        if (first + pages * span > m_space.span_bytes) break;
+        const std::uint64_t first = (sm * k_scope_rounds + round) * length;
+        if (first + length > m_space.span_bytes) break;
         std::vector<std::uint64_t> places;
-        for (std::uint64_t i = 0; i < pages; ++i) places.push_back(first + i * span + i * 37 % 256 * 128);
+        for (const auto place : pattern) places.push_back(first + place);
+        if (!fits_all(fits, places)) continue;
         auto question = alias_chase(std::move(places), {16, 8, 1});
         question.timing = HopTiming::per_hop;
         question.sm = static_cast<std::uint32_t>(sm);

@@ -33,7 +33,8 @@ constexpr std::size_t k_finalists = 8;
 constexpr double k_widest_search = 0.06;   // of the entries, either way
 constexpr std::int64_t k_most_sizes = 32;  // of one form
 constexpr std::size_t k_most_threads = 16;
-constexpr double k_hopeless = 6;  // times the best: not evaluated to the end
+constexpr double k_widest_reach = 1.03;  // times the least
+constexpr double k_hopeless = 6;         // times the best: not evaluated to the end
 
 /// Ascending in nodes.
 using Curve = std::vector<const TlbPoint*>;
@@ -211,6 +212,7 @@ class LevelFitter {
       result.trouble = "no curve shows where the step begins and ends";
       return result;
     }
+    result.reach_bytes = agreed_reach();
     const auto& last = *m_knees.rbegin();
     result.knee_nodes = last.second.half_nodes;
     result.knee_stride_bytes = last.first;
@@ -238,6 +240,17 @@ class LevelFitter {
   }
 
  private:
+  // What is mapped when the step begins, whatever table it is: at strides up to an entry's span, nodes times stride.
+  [[nodiscard]] Interval agreed_reach() const {
+    std::vector<Interval> seen;
+    for (const auto& [stride, knee] : m_knees)
+      seen.push_back({static_cast<double>(knee.clean_nodes) * static_cast<double>(stride),
+                      static_cast<double>(knee.first_nodes) * static_cast<double>(stride)});
+    if (seen.size() < 2) return {};
+    const Interval both{std::max(seen[0].low, seen[1].low), std::min(seen[0].high, seen[1].high)};
+    return both.low <= both.high && both.high <= k_widest_reach * both.low ? both : Interval{};
+  }
+
   [[nodiscard]] bool usable(const TlbPoint& point) const {
     // Above its plateau a later level has a part in it.
     return m_last || point.penalty_cycles <= m_above.cycles + std::max(4 * point.sigma_cycles, 0.04 * m_above.cycles);

@@ -68,6 +68,7 @@ struct TlbLevelFit {
   std::vector<TlbCandidate> candidates;  ///< those the curves leave standing, best first; empty: `trouble`
   std::string trouble;                   ///< one sentence when no table of any kind fits, or nothing can be told
   Interval penalty_cycles;               ///< of the best candidate, about 95 %; of a walk that varies: over the strides
+  Interval reach_bytes;                  ///< where two strides agree on what the level maps; else 0 to 0
   double plateau_cycles = 0;             ///< penalty seen, whether a table fits or not
   double knee_nodes = 0;                 ///< where the step is half done, at the largest stride that shows it
   std::uint64_t knee_stride_bytes = 0;

@@ -1,5 +1,6 @@
 // Curves over nodes and strides, then, for the levels found on them, replacement and scope.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <bit>
@@ -12,6 +13,7 @@
 #include "inference/statistics.hpp"
 #include "probe/alias_places.hpp"
 #include "probe/chase_mean.hpp"
+#include "probe/page_conflicts.hpp"
 #include "probe/tlb_probe.hpp"
 
 namespace gpusonde {
@@ -53,6 +55,7 @@ class TlbMeasurement {
     if (auto r = at_half_the_stride(); !r) return r;
     const auto fits = fit_tlb(read_alias_curves(m_context.measurements, true));
     if (auto r = replacement(fits); !r) return r;
+    if (auto r = conflicts(fits); !r) return r;
     return scope(fits);
   }
 
@@ -228,7 +231,7 @@ class TlbMeasurement {
       const auto stride = sharp->first / 2;
       const auto most =
           std::min({m_space.span_bytes / stride, m_space.max_pages, most_alias_nodes(stride, m_space.page_bytes)});
-      for (const double beyond : {1.0, 1.04, 1.1, 1.2, 1.4}) {
+      for (const double beyond : {1.0, 1.04, 1.1, 1.2, 1.4, 1.7, 2.0}) {
         const auto nodes = static_cast<std::uint64_t>(2 * beyond * static_cast<double>(sharp->second.first_nodes));
         if (nodes > most_nodes(stride) && nodes <= most) wanted[stride].insert(nodes);
       }
@@ -281,6 +284,61 @@ class TlbMeasurement {
       table.make<double>("sigma_cycles").push_back(sigma(aliased, control));
       table.make<std::uint64_t>("repetitions").push_back(m_repetitions);
     }
+    return {};
+  }
+
+  // Ways by group testing, of the first two levels: of the second with two numbers of pages that flush the first.
+  Result<void> conflicts(const std::vector<TlbLevelFit>& fits) {
+    m_fraction = 0.87;
+    double below = 0;
+    for (std::size_t i = 0; i < std::min<std::size_t>(2, fits.size()); ++i) {
+      if (fits[i].candidates.empty()) return {};
+      const auto& best = fits[i].candidates.front();
+      const bool chance = best.shape.policy == TlbPolicy::random;
+      const bool large = best.shape.ways == 0 && best.shape.entries > k_most_conflict_pages;
+      if (!chance && !large) {
+        const auto nearer = i == 0 ? 0U : fits[0].candidates.front().shape.entries;
+        for (const std::uint64_t flush :
+             i == 0 ? std::vector<std::uint64_t>{0} : std::vector<std::uint64_t>{2ULL * nearer, 3ULL * nearer})
+          if (auto r = conflict(i + 1, best, best.penalty_cycles - below, flush); !r) return r;
+      }
+      below = best.penalty_cycles;
+    }
+    return {};
+  }
+
+  Result<void> conflict(std::size_t level, const TlbCandidate& best, double step, std::uint64_t flush_pages) {
+    const auto& shape = best.shape;
+    ConflictQuestion question{shape.span_bytes, m_space.page_bytes, 0, {}, step};
+    for (std::uint64_t i = 1; i <= flush_pages; ++i) question.flush.push_back(i);
+    const std::uint64_t numbers = 4ULL * shape.entries;
+    const std::uint64_t wanted = shape.entries + shape.entries / 2 + 8;
+    const auto first = flush_pages + 1;
+    const auto laps = m_context.target.capabilities().max_per_hop_hops;
+    if ((first + numbers) * shape.span_bytes > m_space.span_bytes || wanted + flush_pages + 16 > laps ||
+        wanted + flush_pages + 16 > most_alias_nodes(shape.span_bytes, m_space.page_bytes))
+      return {};
+    const Permutation order(numbers, m_seed + level);
+    std::vector<std::uint64_t> pool;
+    for (std::uint64_t i = 0; i < wanted; ++i) pool.push_back(first + order(i));
+    const auto read = [&](ListChaseExperiment lap) -> Result<double> {
+      lap.hops = lap.places.size();
+      lap.warmup_hops = 2 * lap.places.size();
+      lap.repetitions = 1;
+      lap.timing = HopTiming::per_hop;
+      const auto walks = chase({std::move(lap)}, fmt::format("ways of level {}", level));
+      if (!walks) return tl::unexpected(walks.error());
+      return static_cast<double>(walks->front().hop_cycles.back());
+    };
+    const auto found = find_conflict_set(question, std::move(pool), read);
+    if (!found) return tl::unexpected(found.error());
+    auto& table = m_context.measurements.table("tlb.conflict");
+    table.make<std::uint64_t>("level").push_back(level);
+    table.make<std::uint64_t>("span_bytes").push_back(shape.span_bytes);
+    table.make<std::uint64_t>("flush_pages").push_back(flush_pages);
+    table.make<std::uint64_t>("set_pages").push_back(found->pages.size());
+    table.make<std::uint64_t>("tests").push_back(found->tests);
+    table.make<std::string>("pages").push_back(fmt::format("{}", fmt::join(found->pages, " ")));
     return {};
   }
 

@@ -75,9 +75,15 @@ struct TlbLevelFit {
   std::size_t points = 0;  ///< compared
 };
 
+enum class TlbFitEffort {
+  best,  ///< a table that fits each level, to plan further measurements with
+  all,   ///< and every other one that does
+};
+
 /// One fit a plateau, nearest level first. A level is fitted behind the best candidates of those before it, so the
 /// fits end where one fails: later ones have `trouble`.
-[[nodiscard]] std::vector<TlbLevelFit> fit_tlb(std::span<const TlbPoint> points);
+[[nodiscard]] std::vector<TlbLevelFit> fit_tlb(std::span<const TlbPoint> points,
+                                               TlbFitEffort effort = TlbFitEffort::all);
 
 /// What the levels add to the loads of a point. `penalties[i]`: of a load whose deepest miss is level i. Precondition:
 /// at least one level.

@@ -23,6 +23,8 @@ struct TlbShape {
   std::uint64_t span_bytes = 2ULL << 20;
   TlbPolicy policy = TlbPolicy::lru;
   bool folded = false;  ///< only with a power of two of sets
+  /// Parts of the span that are filled apart, each when it is first used: 1, 2, 4 ...
+  std::uint32_t parts = 1;
 
   [[nodiscard]] std::uint32_t sets() const noexcept { return ways == 0 ? 1 : entries / ways; }
   bool operator==(const TlbShape&) const = default;

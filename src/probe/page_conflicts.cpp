@@ -58,9 +58,13 @@ class Search {
   }
 
   Result<bool> pushes(const std::vector<std::uint64_t>& pages) {
-    const auto cycles = reading(pages);
-    if (!cycles) return tl::unexpected(cycles.error());
-    return *cycles > m_limit;
+    // One reading may be high for another reason, and a page left out by mistake never comes back.
+    for (int again = 0; again < 3; ++again) {
+      const auto cycles = reading(pages);
+      if (!cycles) return tl::unexpected(cycles.error());
+      if (*cycles <= m_limit) return false;
+    }
+    return true;
   }
 
   Result<double> reading(const std::vector<std::uint64_t>& pages) {

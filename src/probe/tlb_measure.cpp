@@ -53,7 +53,7 @@ class TlbMeasurement {
     if (auto r = below_the_page(); !r) return r;
     if (auto r = refine(); !r) return r;
     if (auto r = at_half_the_stride(); !r) return r;
-    const auto fits = fit_tlb(read_alias_curves(m_context.measurements, true));
+    const auto fits = fit_tlb(read_alias_curves(m_context.measurements, true), TlbFitEffort::best);
     if (auto r = replacement(fits); !r) return r;
     if (auto r = conflicts(fits); !r) return r;
     return scope(fits);

@@ -33,6 +33,9 @@ constexpr std::size_t k_finalists = 8;
 constexpr double k_widest_search = 0.06;   // of the entries, either way
 constexpr std::int64_t k_most_sizes = 32;  // of one form
 constexpr std::size_t k_most_threads = 16;
+constexpr double k_widest_reach = 1.03;  // times the least
+constexpr double k_least_scale = 0.05;   // the residuals' own scale tells fits apart, down to this misfit
+constexpr double k_same_height = 0.015;
 constexpr double k_hopeless = 6;  // times the best: not evaluated to the end
 
 /// Ascending in nodes.
@@ -163,6 +166,17 @@ std::map<std::uint64_t, TlbStep> steps_of(const std::map<std::uint64_t, Curve>& 
   return steps;
 }
 
+/// Whether at least two strides, and more than half of them, end at one height.
+bool common_height(const std::map<std::uint64_t, double>& tops) {
+  std::size_t most = 0;
+  for (const auto& [stride, top] : tops)
+    most =
+        std::max(most, static_cast<std::size_t>(std::count_if(tops.begin(), tops.end(), [top = top](const auto& other) {
+                   return std::abs(other.second - top) <= std::max(k_same_height * top, k_least_step_cycles);
+                 })));
+  return most >= 2 && 2 * most > tops.size();
+}
+
 /// A last plateau at a height of its own for each stride, where curves end so.
 void add_walk(const std::map<std::uint64_t, Curve>& curves, double sigma, std::vector<TlbPlateau>& plateaus) {
   const double below = plateaus.empty() ? 0 : plateaus.back().cycles;
@@ -175,7 +189,7 @@ void add_walk(const std::map<std::uint64_t, Curve>& curves, double sigma, std::v
     double high = top;
     std::size_t count = 0;
     for (auto point = curve.rbegin();
-         point != curve.rend() && octaves((*point)->nodes, curve.back()->nodes) <= k_plateau_octaves + 0.01; ++point) {
+         point != curve.rend() && octaves((*point)->nodes, curve.back()->nodes) <= k_plateau_octaves + 0.05; ++point) {
       low = std::min(low, (*point)->penalty_cycles);
       high = std::max(high, (*point)->penalty_cycles);
       ++count;
@@ -196,12 +210,13 @@ void add_walk(const std::map<std::uint64_t, Curve>& curves, double sigma, std::v
 class LevelFitter {
  public:
   LevelFitter(const std::map<std::uint64_t, Curve>& curves, const Known& known, double below, const TlbPlateau& above,
-              bool last)
+              bool last, TlbFitEffort effort)
       : m_curves(curves),
         m_known(known),
         m_below(below),
         m_above(above),
         m_last(last),
+        m_effort(effort),
         m_knees(steps_of(curves, below, above)) {}
 
   TlbLevelFit fit() {
@@ -211,6 +226,7 @@ class LevelFitter {
       result.trouble = "no curve shows where the step begins and ends";
       return result;
     }
+    result.reach_bytes = agreed_reach();
     const auto& last = *m_knees.rbegin();
     result.knee_nodes = last.second.half_nodes;
     result.knee_stride_bytes = last.first;
@@ -238,6 +254,17 @@ class LevelFitter {
   }
 
  private:
+  // What is mapped when the step begins, whatever table it is: at strides up to an entry's span, nodes times stride.
+  [[nodiscard]] Interval agreed_reach() const {
+    std::vector<Interval> seen;
+    for (const auto& [stride, knee] : m_knees)
+      seen.push_back({static_cast<double>(knee.clean_nodes) * static_cast<double>(stride),
+                      static_cast<double>(knee.first_nodes) * static_cast<double>(stride)});
+    if (seen.size() < 2) return {};
+    const Interval both{std::max(seen[0].low, seen[1].low), std::min(seen[0].high, seen[1].high)};
+    return both.low <= both.high && both.high <= k_widest_reach * both.low ? both : Interval{};
+  }
+
   [[nodiscard]] bool usable(const TlbPoint& point) const {
     // Above its plateau a later level has a part in it.
     return m_last || point.penalty_cycles <= m_above.cycles + std::max(4 * point.sigma_cycles, 0.04 * m_above.cycles);
@@ -263,7 +290,7 @@ class LevelFitter {
     std::vector<const TlbPoint*> near;
     std::vector<const TlbPoint*> far;
     for (const auto* point : all) {
-      if (at_an_edge(*point)) {
+      if (at_an_edge(*point) || (point->stride_bytes == sharp / 2 && !m_knees.contains(sharp / 2))) {
         m_points.push_back(point);
         continue;
       }
@@ -391,7 +418,7 @@ class LevelFitter {
   static bool possible(const TlbShape& shape) {
     if (shape.ways != 0 && (shape.ways >= shape.entries || shape.entries % shape.ways != 0)) return false;
     if (shape.folded && (!std::has_single_bit(shape.sets()) || shape.sets() == 1)) return false;
-    if (shape.policy != TlbPolicy::tree_plru) return true;
+    if (shape.policy != TlbPolicy::tree_plru && shape.policy != TlbPolicy::tree_plru_pointed) return true;
     const auto ways = shape.ways == 0 ? shape.entries : shape.ways;
     return std::has_single_bit(ways) && ways <= 64 && ways >= 2;
   }
@@ -478,7 +505,7 @@ class LevelFitter {
       }
       for (auto& candidate : tried) add(candidate);
       if (best.misfit < 4 * k_worst_misfit && best.shape.policy == TlbPolicy::lru) {
-        for (const auto policy : {TlbPolicy::fifo, TlbPolicy::tree_plru}) {
+        for (const auto policy : {TlbPolicy::fifo, TlbPolicy::tree_plru, TlbPolicy::tree_plru_pointed}) {
           auto shape = best.shape;
           shape.policy = policy;
           consider(m_evaluated, shape, m_points);
@@ -486,14 +513,15 @@ class LevelFitter {
       }
     }
     sort(m_evaluated);
-    if (m_evaluated.empty() || m_evaluated.front().misfit > k_worst_misfit) return;
+    if (m_evaluated.empty() || m_evaluated.front().misfit > k_worst_misfit || m_effort == TlbFitEffort::best) return;
     widen();
     sort(m_evaluated);
   }
 
   [[nodiscard]] double standing_bound() const {
     const double best = m_evaluated.front().misfit;
-    return best + std::max(0.25 * best, 12 * std::max(1.0, best) / static_cast<double>(m_points.size()));
+    const double scale = m_above.by_stride.empty() ? k_least_scale : 1.0;
+    return best + std::max(0.25 * best, 12 * std::max(scale, best) / static_cast<double>(m_points.size()));
   }
 
   // Every other form beside the best one, at sizes near its own: what fits as well stands too. Sizes are tried one by
@@ -517,11 +545,29 @@ class LevelFitter {
             if (entries > 0) add_form(span, ways, sizes_close(entries, ways, folded), folded);
     }
     evaluate_all(shapes);
+    // An entry may map twice as much in two parts, each filled when first used.
+    shapes.clear();
+    for (const auto& candidate : m_evaluated) {
+      if (candidate.shape.policy != TlbPolicy::lru || candidate.misfit > standing_bound()) continue;
+      auto shape = candidate.shape;
+      shape.parts = 2;
+      shapes.push_back(shape);
+      shape.span_bytes *= 2;
+      shape.entries = candidate.shape.entries / 2;
+      for (const bool folded : {false, true}) {
+        shape.folded = folded;
+        for (const auto entries : sizes_close(shape.entries, shape.ways, folded)) {
+          shapes.push_back(shape);
+          shapes.back().entries = entries;
+        }
+      }
+    }
+    evaluate_all(shapes);
     // Where lru fits, its relatives may.
     shapes.clear();
     for (const auto& candidate : m_evaluated)
       if (candidate.shape.policy == TlbPolicy::lru && candidate.misfit <= standing_bound())
-        for (const auto policy : {TlbPolicy::fifo, TlbPolicy::tree_plru}) {
+        for (const auto policy : {TlbPolicy::fifo, TlbPolicy::tree_plru, TlbPolicy::tree_plru_pointed}) {
           shapes.push_back(candidate.shape);
           shapes.back().policy = policy;
         }
@@ -620,6 +666,7 @@ class LevelFitter {
   double m_below;
   const TlbPlateau& m_above;
   bool m_last;
+  TlbFitEffort m_effort;
   std::map<std::uint64_t, TlbStep> m_knees;
   std::vector<const TlbPoint*> m_points;
   std::vector<const TlbPoint*> m_screening;
@@ -644,11 +691,11 @@ std::vector<TlbPlateau> penalty_plateaus(std::span<const TlbPoint> points) {
   double sum = 0;
   double weight = 0;
   double last = 0;
-  std::set<std::uint64_t> strides;
+  std::map<std::uint64_t, double> tops;  // the highest stretch of each stride
   const auto close = [&] {
-    if (strides.size() > 1) plateaus.push_back({sum / weight, {}});
+    if (common_height(tops)) plateaus.push_back({sum / weight, {}});
     sum = weight = 0;
-    strides.clear();
+    tops.clear();
   };
   for (const auto& stretch : stretches) {
     const double gap = std::max({k_merge_fraction * stretch.mean, 4 * sigma, k_least_step_cycles});
@@ -656,7 +703,7 @@ std::vector<TlbPlateau> penalty_plateaus(std::span<const TlbPoint> points) {
     if (weight > 0 && stretch.mean - last > gap) close();
     sum += stretch.mean * stretch.octaves;
     weight += stretch.octaves;
-    strides.insert(stretch.stride);
+    tops[stretch.stride] = std::max(tops[stretch.stride], stretch.mean);
     last = stretch.mean;
   }
   close();
@@ -681,7 +728,7 @@ double predicted_penalty(const TlbPoint& point, std::span<const TlbShape> levels
   return sum(*point.trace) - (point.control ? sum(*point.control) : 0);
 }
 
-std::vector<TlbLevelFit> fit_tlb(std::span<const TlbPoint> points) {
+std::vector<TlbLevelFit> fit_tlb(std::span<const TlbPoint> points, TlbFitEffort effort) {
   const auto curves = curves_of(points);
   const auto plateaus = penalty_plateaus(points);
   std::vector<TlbLevelFit> fits;
@@ -694,7 +741,8 @@ std::vector<TlbLevelFit> fit_tlb(std::span<const TlbPoint> points) {
       fits.push_back(std::move(fit));
       continue;
     }
-    LevelFitter fitter(curves, known, i == 0 ? 0 : known.penalties.back(), plateaus[i], i + 1 == plateaus.size());
+    LevelFitter fitter(curves, known, i == 0 ? 0 : known.penalties.back(), plateaus[i], i + 1 == plateaus.size(),
+                       effort);
     fits.push_back(fitter.fit());
     if (!fits.back().candidates.empty()) {
       known.shapes.push_back(fits.back().candidates.front().shape);

@@ -68,15 +68,22 @@ struct TlbLevelFit {
   std::vector<TlbCandidate> candidates;  ///< those the curves leave standing, best first; empty: `trouble`
   std::string trouble;                   ///< one sentence when no table of any kind fits, or nothing can be told
   Interval penalty_cycles;               ///< of the best candidate, about 95 %; of a walk that varies: over the strides
+  Interval reach_bytes;                  ///< where two strides agree on what the level maps; else 0 to 0
   double plateau_cycles = 0;             ///< penalty seen, whether a table fits or not
   double knee_nodes = 0;                 ///< where the step is half done, at the largest stride that shows it
   std::uint64_t knee_stride_bytes = 0;
   std::size_t points = 0;  ///< compared
 };
 
+enum class TlbFitEffort {
+  best,  ///< a table that fits each level, to plan further measurements with
+  all,   ///< and every other one that does
+};
+
 /// One fit a plateau, nearest level first. A level is fitted behind the best candidates of those before it, so the
 /// fits end where one fails: later ones have `trouble`.
-[[nodiscard]] std::vector<TlbLevelFit> fit_tlb(std::span<const TlbPoint> points);
+[[nodiscard]] std::vector<TlbLevelFit> fit_tlb(std::span<const TlbPoint> points,
+                                               TlbFitEffort effort = TlbFitEffort::all);
 
 /// What the levels add to the loads of a point. `penalties[i]`: of a load whose deepest miss is level i. Precondition:
 /// at least one level.

@@ -23,13 +23,32 @@ std::uint32_t set_of(const TlbShape& shape, std::uint64_t number) {
 /// Slots of a set are chained from the newest to the oldest; the policy says who is oldest.
 class Level {
  public:
-  Level(const TlbShape& shape, const TlbTrace::Spans& spans, Random random)
+  Level(const TlbShape& shape, const TlbTrace& trace, Random random)
+      : Level(shape, trace.spans(shift_of(shape)),
+              shape.parts > 1 ? &trace.spans(shift_of(shape) - static_cast<unsigned>(std::countr_zero(shape.parts)))
+                              : nullptr,
+              random) {}
+
+  /// True on a hit; afterwards the translation is there.
+  bool access(std::size_t place) {
+    return access_span(m_by_place[place],
+                       m_parts == nullptr ? 1U : part_of(m_parts->numbers[m_parts->by_place[place]]));
+  }
+  bool access_own() { return access_span(static_cast<std::uint32_t>(m_set_of.size()) - 1, 1); }
+
+  static unsigned shift_of(const TlbShape& shape) { return static_cast<unsigned>(std::countr_zero(shape.span_bytes)); }
+
+ private:
+  Level(const TlbShape& shape, const TlbTrace::Spans& spans, const TlbTrace::Spans* parts, Random random)
       : m_policy(shape.policy),
         m_ways(shape.ways == 0 ? shape.entries : shape.ways),
         m_by_place(spans.by_place),
+        m_parts(parts),
+        m_part_count(shape.parts),
         m_random(random),
         m_slot_of(spans.numbers.size(), k_none),
         m_holder(std::size_t{shape.sets()} * m_ways, k_none),
+        m_held_parts(m_holder.size(), 0),
         m_newer(m_holder.size(), k_none),
         m_older(m_holder.size(), k_none),
         m_sets(shape.sets()) {
@@ -37,33 +56,34 @@ class Level {
     for (const auto number : spans.numbers) m_set_of.push_back(set_of(shape, number));
   }
 
-  /// True on a hit; afterwards the translation is there.
-  bool access(std::size_t place) { return access_span(m_by_place[place]); }
-  bool access_own() { return access_span(static_cast<std::uint32_t>(m_set_of.size()) - 1); }
+  [[nodiscard]] std::uint32_t part_of(std::uint64_t number) const { return 1U << (number & (m_part_count - 1)); }
 
- private:
-  bool access_span(std::uint32_t id) {
+  bool access_span(std::uint32_t id, std::uint32_t part) {
     Set& set = m_sets[m_set_of[id]];
     if (const std::uint32_t slot = m_slot_of[id]; slot != k_none) {
       if (m_policy == TlbPolicy::lru && set.newest != slot) {
         unlink(set, slot);
         push(set, slot);
       }
-      if (m_policy == TlbPolicy::tree_plru) point_away(set, slot % m_ways);
-      return true;
+      if (is_tree()) point_away(set, slot % m_ways);
+      const bool held = (m_held_parts[slot] & part) != 0;
+      m_held_parts[slot] |= part;
+      return held;
     }
     const std::uint32_t first = m_set_of[id] * m_ways;
     std::uint32_t slot = first + set.used;
     if (set.used < m_ways) {
       ++set.used;
+      if (m_policy == TlbPolicy::tree_plru_pointed) slot = empty_way(set, first);
     } else {
       slot = victim(set, first);
       m_slot_of[m_holder[slot]] = k_none;
       unlink(set, slot);
     }
     push(set, slot);
-    if (m_policy == TlbPolicy::tree_plru) point_away(set, slot % m_ways);
+    if (is_tree()) point_away(set, slot % m_ways);
     m_holder[slot] = id;
+    m_held_parts[slot] = part;
     m_slot_of[id] = slot;
     return false;
   }
@@ -77,10 +97,30 @@ class Level {
 
   std::uint32_t victim(const Set& set, std::uint32_t first) {
     if (m_policy == TlbPolicy::random) return first + static_cast<std::uint32_t>(m_random.below(m_ways));
-    if (m_policy != TlbPolicy::tree_plru) return set.oldest;
+    if (!is_tree()) return set.oldest;
     std::uint32_t node = 1;
     while (node < m_ways) node = 2 * node + static_cast<std::uint32_t>(set.tree >> node & 1);
     return first + node - m_ways;
+  }
+  [[nodiscard]] bool is_tree() const {
+    return m_policy == TlbPolicy::tree_plru || m_policy == TlbPolicy::tree_plru_pointed;
+  }
+  /// The empty way that the tree points nearest to.
+  [[nodiscard]] std::uint32_t empty_way(const Set& set, std::uint32_t first) const {
+    std::uint32_t low = 0;
+    std::uint32_t high = m_ways;
+    const auto has_empty = [&](std::uint32_t from, std::uint32_t to) {
+      return std::find(m_holder.begin() + first + from, m_holder.begin() + first + to, k_none) !=
+             m_holder.begin() + first + to;
+    };
+    for (std::uint32_t node = 1; high - low > 1;) {
+      const std::uint32_t middle = low + (high - low) / 2;
+      bool upper = (set.tree >> node & 1) != 0;
+      if (!(upper ? has_empty(middle, high) : has_empty(low, middle))) upper = !upper;
+      (upper ? low : high) = middle;
+      node = 2 * node + (upper ? 1 : 0);
+    }
+    return first + low;
   }
   void point_away(Set& set, std::uint32_t way) const {
     for (std::uint32_t node = way + m_ways; node > 1; node /= 2) {
@@ -102,10 +142,13 @@ class Level {
   TlbPolicy m_policy;
   std::uint32_t m_ways;
   const std::vector<std::uint32_t>& m_by_place;
+  const TlbTrace::Spans* m_parts;
+  std::uint32_t m_part_count;
   Random m_random;
   std::vector<std::uint32_t> m_set_of;
   std::vector<std::uint32_t> m_slot_of;
   std::vector<std::uint32_t> m_holder;
+  std::vector<std::uint32_t> m_held_parts;
   std::vector<std::uint32_t> m_newer;
   std::vector<std::uint32_t> m_older;
   std::vector<Set> m_sets;
@@ -117,7 +160,8 @@ std::string_view to_string(TlbPolicy policy) noexcept {
   switch (policy) {
     case TlbPolicy::lru: return "lru";
     case TlbPolicy::fifo: return "fifo";
-    case TlbPolicy::tree_plru: return "tree-plru";
+    case TlbPolicy::tree_plru:
+    case TlbPolicy::tree_plru_pointed: return "tree-plru";
     case TlbPolicy::random: break;
   }
   return "random";
@@ -148,9 +192,7 @@ const TlbTrace::Spans& TlbTrace::spans(unsigned shift) const {
 TlbStream miss_stream(std::span<const TlbShape> known, const TlbTrace& trace, TlbTrace::Part part, std::uint64_t seed) {
   std::vector<Level> chain;
   std::uint64_t stream = 0;
-  for (const auto& shape : known)
-    chain.emplace_back(shape, trace.spans(static_cast<unsigned>(std::countr_zero(shape.span_bytes))),
-                       Random(seed).fork(stream++));
+  for (const auto& shape : known) chain.emplace_back(shape, trace, Random(seed).fork(stream++));
   TlbStream result;
   result.counted_hops = part.counted_hops;
   std::vector<std::uint64_t> counts(known.size(), 0);
@@ -180,24 +222,28 @@ TlbStream miss_stream(std::span<const TlbShape> known, const TlbTrace& trace, Tl
   return result;
 }
 
-/// Of a ring walked again and again, each place a span of its own: a set that has more of them than ways loses each
-/// before it comes again, whether by lru or fifo.
+/// Of a ring walked again and again, each place a part of a span of its own: a set that has more spans than ways loses
+/// each before it comes again, whether by lru or fifo.
 double cyclic_miss_share(const TlbShape& level, const TlbTrace::Spans& spans) {
   const std::uint32_t ways = level.ways == 0 ? level.entries : level.ways;
   std::vector<std::uint32_t> held(level.sets(), 0);
-  const std::size_t places = spans.by_place.size();
-  for (std::size_t i = 0; i < places; ++i) ++held[set_of(level, spans.numbers[i])];
+  std::vector<std::uint32_t> sets;
+  for (std::size_t i = 0; i + 1 < spans.numbers.size(); ++i) {  // the last is the own page's
+    sets.push_back(set_of(level, spans.numbers[i]));
+    ++held[sets.back()];
+  }
   std::uint64_t misses = 0;
-  for (const auto count : held) misses += count > ways ? count : 0;
-  return static_cast<double>(misses) / static_cast<double>(places);
+  for (const auto id : spans.by_place) misses += held[sets[id]] > ways ? 1 : 0;
+  return static_cast<double>(misses) / static_cast<double>(spans.by_place.size());
 }
 
 double miss_share(const TlbShape& level, const TlbTrace& trace, const TlbStream& stream, std::uint64_t seed) {
-  const auto& spans = trace.spans(static_cast<unsigned>(std::countr_zero(level.span_bytes)));
-  const bool own_spans = spans.numbers.size() == trace.places() + 1;  // the last is the own page's
-  if (stream.whole_ring && own_spans && (level.policy == TlbPolicy::lru || level.policy == TlbPolicy::fifo))
-    return cyclic_miss_share(level, spans);
-  Level table(level, spans, Random(seed));
+  const auto shift = Level::shift_of(level);
+  const auto& parts = trace.spans(shift - static_cast<unsigned>(std::countr_zero(level.parts)));
+  const bool own_parts = parts.numbers.size() == trace.places() + 1;  // the last is the own page's
+  if (stream.whole_ring && own_parts && (level.policy == TlbPolicy::lru || level.policy == TlbPolicy::fifo))
+    return cyclic_miss_share(level, trace.spans(shift));
+  Level table(level, trace, Random(seed));
   const auto own = static_cast<std::uint32_t>(trace.places());
   std::uint64_t misses = 0;
   for (std::size_t i = 0; i < stream.places.size(); ++i) {

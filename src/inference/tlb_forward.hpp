@@ -11,8 +11,10 @@
 
 namespace gpusonde {
 
-enum class TlbPolicy : std::uint8_t { lru, fifo, tree_plru, random };
-[[nodiscard]] std::string_view to_string(TlbPolicy policy) noexcept;  // "lru", "fifo", "tree-plru", "random"
+/// tree_plru fills empty ways from the lowest on, tree_plru_pointed those that its tree points to: which of the two it
+/// was is seen long after, since the tree of a walk that goes round keeps the order.
+enum class TlbPolicy : std::uint8_t { lru, fifo, tree_plru, tree_plru_pointed, random };
+[[nodiscard]] std::string_view to_string(TlbPolicy policy) noexcept;  // "lru", "fifo", "tree-plru" for both, "random"
 
 /// One level. Which set: the span's number modulo the sets, or the exclusive or of its groups of log2(sets) bits.
 struct TlbShape {
@@ -21,6 +23,8 @@ struct TlbShape {
   std::uint64_t span_bytes = 2ULL << 20;
   TlbPolicy policy = TlbPolicy::lru;
   bool folded = false;  ///< only with a power of two of sets
+  /// Parts of the span that are filled apart, each when it is first used: 1, 2, 4 ...
+  std::uint32_t parts = 1;
 
   [[nodiscard]] std::uint32_t sets() const noexcept { return ways == 0 ? 1 : entries / ways; }
   bool operator==(const TlbShape&) const = default;

@@ -109,8 +109,7 @@ void add_dram(Random& random, DeviceModel& model) {
 void any_tlbs(Random& random, DeviceModel& model) {
   model.sms_per_tpc = static_cast<std::uint32_t>(random.between(1, 2));
   model.sms_per_cpc = model.sms_per_tpc * static_cast<std::uint32_t>(random.between(3, 4));
-  model.sms_per_gpc = model.sms_per_tpc * static_cast<std::uint32_t>(random.between(9, 18)) / model.sms_per_tpc;
-  if (model.sms_per_gpc % model.sms_per_tpc != 0) ++model.sms_per_gpc;
+  model.sms_per_gpc = static_cast<std::uint32_t>(random.between(10, 18)) / model.sms_per_tpc * model.sms_per_tpc;
   model.sm_count = static_cast<std::uint32_t>(random.between(1, 144));
   const auto levels = random.between(1, 3);
   std::uint64_t least_entries = 8;
@@ -127,6 +126,7 @@ void any_tlbs(Random& random, DeviceModel& model) {
       tlb.ways = ways[random.below(ways.size())];
       auto sets = std::max<std::uint64_t>(2, entries / tlb.ways);
       if (kind == 2 || random.below(4) != 0) sets = std::bit_floor(sets);
+      while (sets * tlb.ways < least_entries) sets *= 2;
       tlb.index = kind == 2 ? TlbIndex::folded : TlbIndex::modulo;
       entries = sets * tlb.ways;
     }

@@ -6,7 +6,7 @@ namespace gpusonde {
 namespace {
 
 constexpr std::uint64_t k_line_bytes = 128;
-constexpr std::uint64_t k_most_lines = 2048;  // 256 KiB stay in any L2
+constexpr std::uint64_t k_most_lines = 2048;  // of a page: 256 KiB stay in any L2
 constexpr std::uint64_t k_least_hops = 2048;
 constexpr std::uint64_t k_least_hops_a_part = 16;
 
@@ -24,7 +24,9 @@ AliasLists with_control(std::vector<std::uint64_t> aliased, std::uint64_t cell_b
 }  // namespace
 
 SlotAllocator::SlotAllocator(std::uint64_t page_bytes, std::uint64_t cell_bytes)
-    : m_page_bytes(page_bytes), m_lines(std::min(std::min(cell_bytes, page_bytes) / k_line_bytes, k_most_lines)) {}
+    : m_page_bytes(page_bytes),
+      m_lines(std::max<std::uint64_t>(1, std::min(std::min(cell_bytes, page_bytes) / k_line_bytes,
+                                                  k_most_lines * std::min(cell_bytes, page_bytes) / page_bytes))) {}
 
 std::uint64_t SlotAllocator::place(std::uint64_t base) {
   const std::uint64_t visit = m_visits[base % m_page_bytes]++;
@@ -63,7 +65,7 @@ AliasLists hot_and_cold_lists(std::uint32_t entries, std::uint64_t span_bytes, s
 }
 
 AliasTiming alias_timing(std::uint64_t nodes, std::uint32_t repetitions) {
-  const std::uint64_t total = std::max(2 * nodes, k_least_hops);
+  const std::uint64_t total = nodes < k_least_hops ? std::max(2 * nodes, k_least_hops) : nodes;
   const std::uint64_t part = (total + repetitions - 1) / repetitions;
   return {round_up_to_8(2 * nodes), round_up_to_8(std::max(part, k_least_hops_a_part)), repetitions};
 }

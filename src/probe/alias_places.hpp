@@ -50,7 +50,8 @@ struct AliasLists {
 /// Empty where the page has no room for so many visits.
 [[nodiscard]] AliasLists hot_and_cold_lists(std::uint32_t entries, std::uint64_t span_bytes, std::uint64_t page_bytes);
 
-/// How long a list is walked: two laps untimed, then at least two laps and 2048 loads in `repetitions` parts.
+/// How long a list is walked: two laps untimed, then one, or two of a short list, and at least 2048 loads, in
+/// `repetitions` parts.
 struct AliasTiming {
   std::uint64_t warmup_hops = 0;
   std::uint64_t hops = 0;

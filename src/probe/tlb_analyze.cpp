@@ -108,7 +108,13 @@ class TlbAnalysis {
       if (fit.knee_nodes > 0)
         reason += fmt::format("; seen is a step to +{:.1f} cycles, half done at {:.0f} nodes {} apart",
                               fit.plateau_cycles, fit.knee_nodes, format_bytes(fit.knee_stride_bytes));
-      for (const auto& [what, unit] : k_quantities) add(prefix + what, unit, inconclusive(reason), {});
+      const auto& reach = fit.reach_bytes;
+      for (const auto& [what, unit] : k_quantities)
+        if (std::string_view(what) == "reach" && reach.high > 0)
+          add(prefix + what, unit, {Outcome::ok, reach.low, {0.97 * reach.low, reach.high}, {}},
+              {{"tables_standing", 0.0}});
+        else
+          add(prefix + what, unit, inconclusive(reason), {});
       return;
     }
     const auto standing = consistent_with_replacement(i);
@@ -125,21 +131,60 @@ class TlbAnalysis {
                const SampleList& samples) {
     add(prefix + "entries", "count",
         settled(kept, "entries", k_widest_entries, [](const TlbShape& s) { return double{1} * s.entries; }), samples);
-    const bool full = std::all_of(kept.begin(), kept.end(), [](const TlbCandidate& c) { return c.shape.ways == 0; });
-    add(prefix + "ways", "count",
-        settled(kept, "ways", full ? k_widest_entries : 0,
-                [](const TlbShape& s) { return double{1} * (s.ways == 0 ? s.entries : s.ways); }),
-        samples);
+    ways(prefix, kept, samples);
     add(prefix + "span", "bytes",
         settled(kept, "span", 0, [](const TlbShape& s) { return static_cast<double>(s.span_bytes); }), samples);
-    add(prefix + "reach", "bytes",
-        settled(kept, "reach", k_widest_entries,
-                [](const TlbShape& s) { return static_cast<double>(s.entries) * static_cast<double>(s.span_bytes); }),
-        samples);
+    reach(prefix, kept, fit, samples);
     const double value = kept.front().penalty_cycles;
     add(prefix + "miss_cost", "cycles",
         {Outcome::ok, value, {std::min(fit.penalty_cycles.low, value), std::max(fit.penalty_cycles.high, value)}, {}},
         samples);
+  }
+
+  // Of the tables that stand; where they differ by more, what two strides agree on.
+  void reach(const std::string& prefix, const std::vector<TlbCandidate>& kept, const TlbLevelFit& fit,
+             const SampleList& samples) {
+    const auto reach_of = [](const TlbShape& s) {
+      return static_cast<double>(s.entries) * static_cast<double>(s.span_bytes);
+    };
+    auto estimate = settled(kept, "reach", k_widest_entries, reach_of);
+    // A step is seen when a twentieth of it is, which is a little beyond the reach.
+    const Interval agreed{0.97 * fit.reach_bytes.low, fit.reach_bytes.high};
+    const double best = reach_of(kept.front().shape);
+    if (!estimate.ok() && agreed.low <= best && best <= agreed.high) estimate = {Outcome::ok, best, agreed, {}};
+    add(prefix + "reach", "bytes", estimate, samples);
+  }
+
+  // By the curves and by group testing; where both speak, they must agree.
+  void ways(const std::string& prefix, const std::vector<TlbCandidate>& kept, SampleList samples) {
+    const auto ways_of = [](const TlbShape& s) { return double{1} * (s.ways == 0 ? s.entries : s.ways); };
+    const bool full = std::all_of(kept.begin(), kept.end(), [](const TlbCandidate& c) { return c.shape.ways == 0; });
+    auto estimate = settled(kept, "ways", full ? k_widest_entries : 0, ways_of);
+    const auto tested = conflict_pages(prefix);
+    if (tested == 0) return add(prefix + "ways", "count", estimate, std::move(samples));
+    samples.emplace_back("smallest_conflict_set", tested);
+    const bool stands =
+        std::any_of(kept.begin(), kept.end(), [&](const TlbCandidate& c) { return ways_of(c.shape) == tested; });
+    if (stands)
+      estimate = {Outcome::ok, tested, {tested, tested}, {}};
+    else
+      estimate =
+          inconclusive(fmt::format("the smallest set of pages that pushes one out has {:.0f}, the curves say {:.0f}",
+                                   tested, ways_of(kept.front().shape)));
+    add(prefix + "ways", "count", estimate, std::move(samples), "tlb.conflict");
+  }
+
+  /// Pages of the smallest conflict set, where all questions of a level found one of the same size; else 0.
+  [[nodiscard]] double conflict_pages(const std::string& prefix) const {
+    const auto* table = m_input.measurements.find("tlb.conflict");
+    if (table == nullptr) return 0;
+    const auto* level = table->column<std::uint64_t>("level");
+    const auto* pages = table->column<std::uint64_t>("set_pages");
+    if (!level || !pages) return 0;
+    std::set<std::uint64_t> sizes;
+    for (std::size_t row = 0; row < table->rows(); ++row)
+      if (fmt::format("tlb.{}.", (*level)[row]) == prefix) sizes.insert((*pages)[row]);
+    return sizes.size() == 1 ? static_cast<double>(*sizes.begin()) : 0;
   }
 
   template <class Quantity>
@@ -307,6 +352,7 @@ class TlbAnalysis {
         shapes.make<std::uint64_t>("ways").push_back(candidate.shape.ways == 0 ? candidate.shape.entries
                                                                                : candidate.shape.ways);
         shapes.make<std::uint64_t>("span_bytes").push_back(candidate.shape.span_bytes);
+        shapes.make<std::uint64_t>("parts").push_back(candidate.shape.parts);
         shapes.make<std::string>("replacement").emplace_back(to_string(candidate.shape.policy));
         shapes.make<std::string>("index").emplace_back(candidate.shape.folded ? "folded" : "modulo");
         shapes.make<double>("miss_cost_cycles").push_back(candidate.penalty_cycles);

@@ -1,5 +1,6 @@
 // Curves over nodes and strides, then, for the levels found on them, replacement and scope.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <bit>
@@ -12,6 +13,7 @@
 #include "inference/statistics.hpp"
 #include "probe/alias_places.hpp"
 #include "probe/chase_mean.hpp"
+#include "probe/page_conflicts.hpp"
 #include "probe/tlb_probe.hpp"
 
 namespace gpusonde {
@@ -30,6 +32,7 @@ constexpr std::uint64_t k_parts = 8;
 constexpr std::size_t k_refined_strides = 3;
 constexpr std::size_t k_most_scope_sms = 512;
 constexpr std::uint64_t k_scope_rounds = 3;  // with pages of their own
+constexpr std::uint64_t k_scope_tries = 8;
 
 class TlbMeasurement {
  public:
@@ -50,8 +53,9 @@ class TlbMeasurement {
     if (auto r = below_the_page(); !r) return r;
     if (auto r = refine(); !r) return r;
     if (auto r = at_half_the_stride(); !r) return r;
-    const auto fits = fit_tlb(read_alias_curves(m_context.measurements, true));
+    const auto fits = fit_tlb(read_alias_curves(m_context.measurements, true), TlbFitEffort::best);
     if (auto r = replacement(fits); !r) return r;
+    if (auto r = conflicts(fits); !r) return r;
     return scope(fits);
   }
 
@@ -227,7 +231,7 @@ class TlbMeasurement {
       const auto stride = sharp->first / 2;
       const auto most =
           std::min({m_space.span_bytes / stride, m_space.max_pages, most_alias_nodes(stride, m_space.page_bytes)});
-      for (const double beyond : {1.0, 1.04, 1.1, 1.2, 1.4}) {
+      for (const double beyond : {1.0, 1.04, 1.1, 1.2, 1.4, 1.7, 2.0}) {
         const auto nodes = static_cast<std::uint64_t>(2 * beyond * static_cast<double>(sharp->second.first_nodes));
         if (nodes > most_nodes(stride) && nodes <= most) wanted[stride].insert(nodes);
       }
@@ -283,6 +287,80 @@ class TlbMeasurement {
     return {};
   }
 
+  // Ways by group testing, of the first two levels: of the second with two numbers of pages that flush the first.
+  Result<void> conflicts(const std::vector<TlbLevelFit>& fits) {
+    m_fraction = 0.87;
+    double below = 0;
+    for (std::size_t i = 0; i < std::min<std::size_t>(2, fits.size()); ++i) {
+      if (fits[i].candidates.empty()) return {};
+      const auto& best = fits[i].candidates.front();
+      const bool chance = best.shape.policy == TlbPolicy::random;
+      const bool large = best.shape.ways == 0 && best.shape.entries > k_most_conflict_pages;
+      if (!chance && !large) {
+        const auto nearer = i == 0 ? 0U : fits[0].candidates.front().shape.entries;
+        for (const std::uint64_t flush :
+             i == 0 ? std::vector<std::uint64_t>{0} : std::vector<std::uint64_t>{2ULL * nearer, 3ULL * nearer})
+          if (auto r = conflict(i + 1, best, best.penalty_cycles - below, flush); !r) return r;
+      }
+      below = best.penalty_cycles;
+    }
+    return {};
+  }
+
+  Result<void> conflict(std::size_t level, const TlbCandidate& best, double step, std::uint64_t flush_pages) {
+    const auto& shape = best.shape;
+    ConflictQuestion question{shape.span_bytes, m_space.page_bytes, 0, {}, step};
+    for (std::uint64_t i = 1; i <= flush_pages; ++i) question.flush.push_back(i);
+    const std::uint64_t numbers = 4ULL * shape.entries;
+    const std::uint64_t wanted = shape.entries + shape.entries / 2 + 8;
+    const auto first = flush_pages + 1;
+    const auto laps = m_context.target.capabilities().max_per_hop_hops;
+    if ((first + numbers) * shape.span_bytes > m_space.span_bytes || wanted + flush_pages + 16 > laps ||
+        wanted + flush_pages + 16 > most_alias_nodes(shape.span_bytes, m_space.page_bytes))
+      return {};
+    const Permutation order(numbers, m_seed + level);
+    std::vector<std::uint64_t> pool;
+    for (std::uint64_t i = 0; i < wanted; ++i) pool.push_back(first + order(i));
+    const auto read = [&](ListChaseExperiment lap) -> Result<double> {
+      lap.hops = lap.places.size();
+      lap.warmup_hops = 2 * lap.places.size();
+      lap.repetitions = 1;
+      lap.timing = HopTiming::per_hop;
+      const auto walks = chase({std::move(lap)}, fmt::format("ways of level {}", level));
+      if (!walks) return tl::unexpected(walks.error());
+      return static_cast<double>(walks->front().hop_cycles.back());
+    };
+    const auto found = find_conflict_set(question, std::move(pool), read);
+    if (!found) return tl::unexpected(found.error());
+    auto& table = m_context.measurements.table("tlb.conflict");
+    table.make<std::uint64_t>("level").push_back(level);
+    table.make<std::uint64_t>("span_bytes").push_back(shape.span_bytes);
+    table.make<std::uint64_t>("flush_pages").push_back(flush_pages);
+    table.make<std::uint64_t>("set_pages").push_back(found->pages.size());
+    table.make<std::uint64_t>("tests").push_back(found->tests);
+    table.make<std::string>("pages").push_back(fmt::format("{}", fmt::join(found->pages, " ")));
+    return {};
+  }
+
+  /// Whether a few places find room at once in every table that stands.
+  static bool fits_all(const std::vector<TlbLevelFit>& fits, const std::vector<std::uint64_t>& places) {
+    const TlbTrace trace(places, 0, 0);
+    for (const auto& fit : fits)
+      for (const auto& candidate : fit.candidates)
+        if (deepest_miss_shares(std::span(&candidate.shape, 1), trace, trace.one_lap(), 1).front() > 0) return false;
+    return true;
+  }
+
+  static std::vector<std::uint64_t> scope_pattern(const std::vector<TlbLevelFit>& fits, std::uint64_t pages,
+                                                  std::uint64_t span) {
+    std::vector<std::uint64_t> places;
+    for (std::uint64_t i = 0; i < k_scope_tries * pages && places.size() < pages; ++i) {
+      places.push_back(i * span + places.size() * 37 % 256 * 128);
+      if (!fits_all(fits, places)) places.pop_back();
+    }
+    return places;
+  }
+
   // Pages that SM 0 has just used, seen from each other SM: the penalty says which level the two share. Each SM
   // gets pages of its own, since a question fills tables itself.
   Result<void> scope(const std::vector<TlbLevelFit>& fits) {
@@ -299,12 +377,19 @@ class TlbMeasurement {
     const auto pages = std::min<std::uint64_t>(k_scope_pages, fits.front().candidates.front().shape.entries);
     std::vector<ListChaseExperiment> chases;
     std::vector<std::uint64_t> asked;
+    // Pages by whose number none of the tables that stand gets too many in a set: first the pattern, then one copy a
+    // question, far enough on to share no entry.
+    const auto pattern = scope_pattern(fits, pages, span);
+    if (pattern.size() < pages) return {};
+    const auto widest = *spans.rbegin();
+    const auto length = (pattern.back() + widest) / widest * widest;
     for (std::uint64_t sm = 1; sm < sms; ++sm)
       for (std::uint64_t round = 0; round < k_scope_rounds; ++round) {
-        const std::uint64_t first = (sm * k_scope_rounds + round) * pages * span;
-        if (first + pages * span > m_space.span_bytes) break;
+        const std::uint64_t first = (sm * k_scope_rounds + round) * length;
+        if (first + length > m_space.span_bytes) break;
         std::vector<std::uint64_t> places;
-        for (std::uint64_t i = 0; i < pages; ++i) places.push_back(first + i * span + i * 37 % 256 * 128);
+        for (const auto place : pattern) places.push_back(first + place);
+        if (!fits_all(fits, places)) continue;
         auto question = alias_chase(std::move(places), {16, 8, 1});
         question.timing = HopTiming::per_hop;
         question.sm = static_cast<std::uint32_t>(sm);

@@ -20,8 +20,8 @@ namespace {
 constexpr std::array k_findings{GPUSONDE_TLB_LEVEL("1"), GPUSONDE_TLB_LEVEL("2"), GPUSONDE_TLB_LEVEL("3")};
 #undef GPUSONDE_TLB_LEVEL
 
-constexpr std::array<std::string_view, 5> k_tables{"tlb.space", "tlb.alias", "tlb.refused", "tlb.replacement",
-                                                   "tlb.scope"};
+constexpr std::array<std::string_view, 6> k_tables{"tlb.space",       "tlb.alias",    "tlb.refused",
+                                                   "tlb.replacement", "tlb.conflict", "tlb.scope"};
 
 class TlbProbe final : public Probe {
  public:

@@ -73,6 +73,29 @@ TEST(KnownModels, translation_step_is_no_level) {
   EXPECT_GE(translation_steps, 1);
 }
 
+// The document's first-level table: 16 entries of 2 MiB, and about 11 cycles beyond 32 MiB. Source:
+// models/rtx4090.toml.
+TEST(KnownModels, rtx4090_gives_its_first_translation_cache) {
+  auto device = open_device("sim:rtx4090", 1, 0);
+  ASSERT_TRUE(device) << device.error().message;
+  SurveyRequest request;
+  request.probes = {"clock", "tlb"};
+  const auto result = run_survey(*device->target, request);
+  ASSERT_FALSE(result.error) << result.error->message;
+  const auto name = [&](const std::string& id) {
+    const auto* finding = result.run.finding(id);
+    if (finding == nullptr || !finding->value) return id + " has no value";
+    return std::get<std::string>(*finding->value);
+  };
+  EXPECT_EQ(value(result.run, "tlb.1.entries"), 16);
+  EXPECT_EQ(value(result.run, "tlb.1.ways"), 16);
+  EXPECT_EQ(value(result.run, "tlb.1.span"), 2.0 * 1024 * 1024);
+  EXPECT_EQ(value(result.run, "tlb.1.reach"), 32.0 * 1024 * 1024);
+  EXPECT_NEAR(value(result.run, "tlb.1.miss_cost"), 11.44, 0.5);
+  EXPECT_EQ(name("tlb.1.replacement"), "lru");
+  EXPECT_EQ(name("tlb.1.scope"), "sm");
+}
+
 struct Rtx5080Case {
   double sm_mhz, l1, l2, dram;
 };

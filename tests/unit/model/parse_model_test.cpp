@@ -162,6 +162,65 @@ TEST(ParseModel, PlacesWhatDoesNotHoldTogether) {
             "m.toml:19:8: dram.rows is 100: all rows hold 39321600 bytes of the memory's 1073741824; give more");
 }
 
+/// The good file with a TLB of 24 entries before [dram], in lines 18 to 23.
+std::string with_tlb(const std::string& ways, const std::string& index) {
+  return replaced(k_good, "[dram]",
+                  "[[tlb]]\nentries = 24\n" + ways + "\nindex = " + index +
+                      "\nspan_bytes = \"2 MiB\"\nmiss = { sm_cycles = 10 }\n[dram]");
+}
+
+std::string tlb_error(const std::string& ways, const std::string& index) {
+  const auto model = parse_model(with_tlb(ways, index), "m.toml");
+  if (model) return "no error";
+  EXPECT_EQ(model.error().kind, ErrorKind::bad_input);
+  return model.error().message;
+}
+
+TEST(ParseModel, ReadsHowATlbIsIndexed) {
+  const auto folded = parse_model(with_tlb("ways = 3", "\"folded\""), "m.toml");
+  ASSERT_TRUE(folded) << folded.error().message;
+  EXPECT_EQ(folded->tlbs.at(0).index, TlbIndex::folded);
+  const auto modulo = parse_model(with_tlb("ways = 4", "\"modulo\""), "m.toml");
+  ASSERT_TRUE(modulo) << modulo.error().message;
+  EXPECT_EQ(modulo->tlbs.at(0).index, TlbIndex::modulo);
+  const auto unsaid = parse_model(replaced(with_tlb("", "\"folded\""), "index = \"folded\"", ""), "m.toml");
+  ASSERT_TRUE(unsaid) << unsaid.error().message;
+  EXPECT_EQ(unsaid->tlbs.at(0).index, TlbIndex::modulo);
+}
+
+TEST(ParseModel, AFoldedIndexNeedsAPowerOfTwoOfSets) {
+  EXPECT_EQ(tlb_error("ways = 4", "\"folded\""),
+            "m.toml:21:9: tlb 1.index is folded with 6 sets; give a power of two of them");
+  EXPECT_EQ(tlb_error("ways = 4", "\"modulo\""), "no error");
+  EXPECT_EQ(tlb_error("ways = 6", "\"folded\""), "no error");
+  EXPECT_EQ(tlb_error("ways = 0", "\"folded\""), "no error");  // one set
+  EXPECT_EQ(tlb_error("ways = 4", "\"hashed\""), "m.toml:21:9: tlb.index is 'hashed'; give modulo or folded");
+  EXPECT_EQ(tlb_error("ways = 4", "7"), "m.toml:21:9: tlb.index is an integer; give a text in quotes");
+}
+
+TEST(ParseModel, ReadsHowSmsAreGrouped) {
+  const auto plain = parse_model(k_good, "m.toml");
+  ASSERT_TRUE(plain) << plain.error().message;
+  EXPECT_EQ(plain->sms_per_tpc, 2U);
+  EXPECT_EQ(plain->sms_per_gpc, 16U);
+  const auto given =
+      parse_model(replaced(k_good, "sm_count = 2", "sm_count = 2\nsms_per_tpc = 3\nsms_per_gpc = 18"), "m.toml");
+  ASSERT_TRUE(given) << given.error().message;
+  EXPECT_EQ(given->sms_per_tpc, 3U);
+  EXPECT_EQ(given->sms_per_gpc, 18U);
+}
+
+TEST(ParseModel, AGpcIsMadeOfWholeTpcs) {
+  EXPECT_EQ(error_with("sm_count = 2", "sm_count = 2\nsms_per_tpc = 3\nsms_per_gpc = 16"),
+            "m.toml:4:15: sms_per_gpc is 16; give a multiple of the 3 SMs of a TPC");
+  EXPECT_EQ(error_with("sm_count = 2", "sm_count = 2\nsms_per_tpc = 0"),
+            "m.toml:3:15: sms_per_tpc is 0; give at least 1");
+  EXPECT_EQ(error_with("sm_count = 2", "sm_count = 2\nsms_per_gpc = 2000"),
+            "m.toml:3:15: sms_per_gpc is 2000; give at most 1024");
+  EXPECT_EQ(error_with("sm_count = 2", "sm_count = 2\nsms_per_gpc = \"all\""),
+            "m.toml:3:15: sms_per_gpc is a text; give an integer");
+}
+
 TEST(ParseModel, RefusesFunctionsThatLeaveSetsOut) {
   EXPECT_EQ(error_with("sets = 64", "sets = 64\nset_function = \"return a / 128 % 16\""),
             "m.toml:10:16: l1.set_function reaches only 16 of 64 values; make it reach all of them");

@@ -3,7 +3,9 @@
 #include <gtest/gtest.h>
 
 #include <bit>
+#include <map>
 #include <set>
+#include <utility>
 
 #include "core/units.hpp"
 
@@ -62,6 +64,102 @@ TEST(RandomModel, IsTheSameForTheSameSeed) {
   EXPECT_FALSE(random_model(7) == random_model(8));
   EXPECT_TRUE(random_model(7, {1, 3, 0, false}).tlbs.empty());
   EXPECT_EQ(random_model(7, {2, 2, 0, false}).caches.size(), 2U);
+}
+
+constexpr std::uint64_t k_translation_seeds = 500;
+
+DeviceModel any_translation(std::uint64_t seed) {
+  return random_model(seed, {.least_cache_levels = 2,
+                             .most_cache_levels = 2,
+                             .max_noise = 0.02,
+                             .any_translation = true,
+                             .most_capacity_bytes = 16 * k_mib});
+}
+
+TEST(RandomModel, AnyTranslationIsValidAndTheSameForTheSameSeed) {
+  for (std::uint64_t seed = 0; seed < k_translation_seeds; ++seed) {
+    const auto model = any_translation(seed);
+    const auto valid = validate(model);
+    ASSERT_TRUE(valid) << "seed " << seed << ": " << valid.error().message;
+    EXPECT_TRUE(model == any_translation(seed)) << "seed " << seed;
+    EXPECT_FALSE(model == any_translation(seed + 1)) << "seed " << seed;
+  }
+}
+
+TEST(RandomModel, AnyTranslationStaysInItsRanges) {
+  std::set<std::size_t> level_counts;
+  std::set<Replacement> policies;
+  std::set<TlbIndex> indices;
+  std::set<Scope> scopes;
+  std::set<std::uint64_t> pages;
+  int full = 0;
+  int tables = 0;
+  for (std::uint64_t seed = 0; seed < k_translation_seeds; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    const auto model = any_translation(seed);
+    level_counts.insert(model.tlbs.size());
+    pages.insert(model.paging.frame_bytes);
+    EXPECT_GE(model.sm_count, 1U);
+    EXPECT_LE(model.sm_count, 64U);
+    EXPECT_GE(model.sms_per_tpc, 1U);
+    EXPECT_LE(model.sms_per_tpc, 2U);
+    EXPECT_GE(model.sms_per_gpc, 3U);  // two would look like a TPC
+    const TlbModel* before = nullptr;
+    for (const auto& tlb : model.tlbs) {
+      ++tables;
+      full += tlb.ways == 0 ? 1 : 0;
+      policies.insert(tlb.replacement);
+      indices.insert(tlb.index);
+      scopes.insert(tlb.scope);
+      EXPECT_GE(tlb.entries, 8U);
+      EXPECT_LE(tlb.entries, 4096U);
+      EXPECT_GE(tlb.span_bytes, 64 * k_kib);
+      EXPECT_LE(tlb.span_bytes, 512 * k_mib);
+      EXPECT_TRUE(std::has_single_bit(tlb.span_bytes));
+      if (before != nullptr) {
+        EXPECT_GE(tlb.entries, 2 * before->entries);
+        EXPECT_GE(tlb.span_bytes, before->span_bytes);
+        EXPECT_GE(tlb.scope, before->scope);
+        EXPECT_GE(tlb.miss.sm_cycles, before->miss.sm_cycles + 25);
+      } else {
+        EXPECT_LE(tlb.scope, Scope::tpc);
+        EXPECT_GE(tlb.miss.sm_cycles, 8);
+        EXPECT_LE(tlb.miss.sm_cycles, 40);
+      }
+      // A TPC of one SM would be no TPC.
+      EXPECT_FALSE(tlb.scope == Scope::tpc && model.sms_per_tpc == 1);
+      before = &tlb;
+    }
+  }
+  EXPECT_EQ(level_counts, (std::set<std::size_t>{1, 2, 3}));
+  EXPECT_EQ(policies, (std::set{Replacement::lru, Replacement::fifo, Replacement::random}));
+  EXPECT_EQ(indices, (std::set{TlbIndex::modulo, TlbIndex::folded}));
+  EXPECT_EQ(scopes, (std::set{Scope::sm, Scope::tpc, Scope::gpc, Scope::gpu}));
+  EXPECT_EQ(pages, (std::set<std::uint64_t>{64 * k_kib, 2 * k_mib}));
+  EXPECT_GT(full, tables / 5);
+  EXPECT_LT(full, tables / 2);
+}
+
+TEST(RandomModel, AnyTranslationAddressesCachesInAnyWay) {
+  using Addressing = std::pair<AddressSpace, AddressSpace>;  // index, tag
+  constexpr auto as_virtual = AddressSpace::virtual_address;
+  constexpr auto as_physical = AddressSpace::physical_address;
+  std::map<Addressing, int> l1;
+  std::map<Addressing, int> l2;
+  for (std::uint64_t seed = 0; seed < k_translation_seeds; ++seed) {
+    const auto model = any_translation(seed);
+    ++l1[{model.caches.at(0).index, model.caches.at(0).tag}];
+    ++l2[{model.caches.at(1).index, model.caches.at(1).tag}];
+  }
+  EXPECT_FALSE(l1.contains(Addressing(as_physical, as_virtual)));
+  EXPECT_FALSE(l2.contains(Addressing(as_physical, as_virtual)));
+  for (const auto& [kind, count] : l1) EXPECT_GT(count, 100);  // a third each
+  EXPECT_EQ(l1.size(), 3U);
+  EXPECT_EQ(l2.size(), 3U);
+  const int vivt = l2[{as_virtual, as_virtual}];
+  EXPECT_GT(vivt, 10);
+  EXPECT_LT(vivt, 100);  // rarely
+  EXPECT_GT((l2[{as_physical, as_physical}]), 300);
 }
 
 }  // namespace

@@ -26,11 +26,18 @@ TEST(RoundTrip, OfRandomModels) {
   for (std::uint64_t seed = 0; seed < 300; ++seed) expect_round_trip(random_model(seed, {1, 3, 0.03, true}));
 }
 
+TEST(RoundTrip, OfRandomTranslation) {
+  for (std::uint64_t seed = 0; seed < 300; ++seed)
+    expect_round_trip(random_model(seed, {.max_noise = 0.02, .any_translation = true}));
+}
+
 TEST(RoundTrip, OfEveryFieldAwayFromItsDefault) {
   auto model = random_model(3, {2, 2, 0.03, true});
   model.name = "a \"quoted\\name\" with \t and ü";
   model.compute_capability_major = 12;
   model.compute_capability_minor = 1;
+  model.sms_per_tpc = 3;
+  model.sms_per_gpc = 12;
   model.bus_width_bits = 320;
   model.shared_per_sm_bytes = 102400;
   model.timing = {1234.5, 9751, 6.25, 3, 11, 5, 23.5};
@@ -42,8 +49,8 @@ TEST(RoundTrip, OfEveryFieldAwayFromItsDefault) {
   model.caches[1].replacement = Replacement::srrip;
   model.caches[1].slice_spread_cycles = 12.5;
   model.unified = UnifiedStorageModel{262144, {0, 8192, 233472}, 2048, 24, 1536};
-  model.tlbs = {{"first", 32, 4, 16ULL << 20, Replacement::fifo, Scope::tpc, {1.5, 2.5}},
-                {"second", 2048, 8, 32ULL << 20, Replacement::nru, Scope::gpc, {0, 40}}};
+  model.tlbs = {{"first", 32, 4, TlbIndex::folded, 16ULL << 20, Replacement::fifo, Scope::tpc, {1.5, 2.5}},
+                {"second", 2048, 8, TlbIndex::modulo, 32ULL << 20, Replacement::nru, Scope::gpc, {0, 40}}};
   model.paging = {64ULL << 10, Placement::contiguous};
   model.dram.column_bytes = 64;
   model.dram.activate_ns = 40.5;

@@ -73,6 +73,29 @@ TEST(Truth, NamesTheLevelsByWhatCgGoesPast) {
   EXPECT_FALSE(truths(model, 1000).contains("l2.hit_latency"));
 }
 
+TEST(Truth, TellsEachTlbLevel) {
+  auto model = example();
+  model.tlbs = {{"first", 24, 0, TlbIndex::modulo, 2ULL << 20, Replacement::lru, Scope::tpc, {10, 5}},
+                {"second", 512, 8, TlbIndex::folded, 32ULL << 20, Replacement::fifo, Scope::gpc, {60, 0}},
+                {"third", 1024, 4, TlbIndex::modulo, 64ULL << 20, Replacement::random, Scope::gpu, {200, 0}}};
+  const auto found = truths(model, 2000);
+  const auto number = [&](const std::string& id) { return std::get<double>(found.at(id)); };
+  const auto name = [&](const std::string& id) { return std::get<std::string>(found.at(id)); };
+  EXPECT_EQ(name("tlb.1.scope"), "tpc");
+  EXPECT_EQ(name("tlb.2.scope"), "gpc");
+  EXPECT_EQ(name("tlb.3.scope"), "gpu");
+  EXPECT_FALSE(found.contains("tlb.4.scope"));
+  model.tlbs[0].scope = Scope::sm;
+  EXPECT_EQ(std::get<std::string>(truths(model, 2000).at("tlb.1.scope")), "sm");
+  EXPECT_EQ(number("tlb.1.ways"), 24);  // fully associative
+  EXPECT_EQ(number("tlb.2.ways"), 8);
+  EXPECT_EQ(number("tlb.2.entries"), 512);
+  EXPECT_EQ(number("tlb.2.span"), 33554432);
+  EXPECT_EQ(number("tlb.2.reach"), 17179869184);
+  EXPECT_EQ(number("tlb.1.miss_cost"), 20);
+  EXPECT_EQ(name("tlb.3.replacement"), "random");
+}
+
 TEST(Truth, LeavesOutWhatTheModelHasNot) {
   auto model = example();
   model.timing.shared_hit_cycles = 0;

@@ -29,6 +29,7 @@ constexpr double k_floor_cycles = 0.08;
 constexpr double k_worst_misfit = 1.6;  // mean square residual beyond which nothing is claimed
 constexpr std::size_t k_most_points = 48;
 constexpr std::size_t k_screening_points = 14;
+constexpr std::size_t k_first_screening = 4;
 constexpr std::size_t k_finalists = 8;
 constexpr double k_widest_search = 0.06;   // of the entries, either way
 constexpr std::int64_t k_most_sizes = 32;  // of one form
@@ -442,33 +443,41 @@ class LevelFitter {
 
   // Every kind of table at a few sizes over a few points; the best kinds go on.
   void screen(std::uint64_t sharp) {
-    std::vector<TlbCandidate> all;
+    std::vector<TlbShape> shapes;
+    const auto add_shape = [&](const TlbShape& shape) {
+      if (possible(shape) && std::find(shapes.begin(), shapes.end(), shape) == shapes.end()) shapes.push_back(shape);
+    };
     for (const std::uint64_t span : {sharp / 2, sharp, sharp * 2}) {
       const auto& knee = m_knees.contains(span) ? m_knees.at(span) : m_knees.at(sharp);
       const double scale =
           m_knees.contains(span) ? 1.0 : static_cast<double>(sharp) / static_cast<double>(std::max(span, sharp));
       const double least = std::max(1.0, static_cast<double>(knee.clean_nodes) * scale);
-      const auto biggest = static_cast<std::uint32_t>(knee.first_nodes);
-      for (const auto ways : ways_choices(biggest)) {
-        for (const bool folded : {false, true}) {
-          if (ways == 0 && folded) continue;
-          for (const double guess : {1.0, 0.95, 0.85}) {
-            const TlbShape shape{rounded(least * guess, ways), ways, span, TlbPolicy::lru, folded};
-            if (guess == 1.0 || ways != 0) consider(all, shape, m_screening);
-            auto random = shape;
-            random.policy = TlbPolicy::random;
-            consider(all, random, m_screening);
-          }
-        }
-        if (ways != 0) {  // sets are mostly a power of two
-          const auto entries = std::bit_floor(static_cast<std::uint32_t>(std::max(1.0, least / ways))) * ways;
-          for (const auto count : {entries, 2 * entries})
-            for (const bool folded : {false, true})
-              for (const auto policy : {TlbPolicy::lru, TlbPolicy::random})
-                consider(all, {count, ways, span, policy, folded}, m_screening);
-        }
+      for (const auto ways : ways_choices(static_cast<std::uint32_t>(knee.first_nodes))) {
+        std::vector<std::uint32_t> sizes;
+        for (const double guess : {1.0, 0.95, 0.85}) sizes.push_back(rounded(least * guess, ways));
+        if (ways != 0)  // sets are mostly a power of two
+          for (const std::uint32_t times : {1U, 2U})
+            sizes.push_back(std::bit_floor(static_cast<std::uint32_t>(std::max(1.0, least / ways))) * ways * times);
+        for (const auto entries : sizes)
+          for (const bool folded : {false, true})
+            for (const auto policy : {TlbPolicy::lru, TlbPolicy::random})
+              if (ways != 0 || !folded) add_shape({entries, ways, span, policy, folded});
       }
     }
+    // Those that do best over the first points are evaluated in full, and say when to give up on the others.
+    const auto few = std::span(m_screening).first(std::min(k_first_screening, m_screening.size()));
+    auto all = evaluate_each(shapes, few, 1e9);
+    sort(all);
+    std::vector<TlbShape> first;
+    for (const auto& candidate : all)
+      if (first.size() < k_finalists) first.push_back(candidate.shape);
+    all = evaluate_each(first, m_screening, 1e9);
+    double best = 1e9;
+    for (const auto& candidate : all) best = std::min(best, candidate.misfit);
+    std::erase_if(shapes,
+                  [&](const TlbShape& shape) { return std::find(first.begin(), first.end(), shape) != first.end(); });
+    const auto others = evaluate_each(shapes, m_screening, k_hopeless * best + 4);
+    all.insert(all.end(), others.begin(), others.end());
     sort(all);
     for (const auto& candidate : all) {
       const auto same = [&](const TlbCandidate& c) {
@@ -483,35 +492,10 @@ class LevelFitter {
 
   // Sizes are refined over all points by steps that halve; then other policies of the same form are tried.
   void refine() {
-    for (const auto& kind : m_kinds) {
-      auto best = evaluate(kind.shape, m_points, 1e9);
-      const std::uint32_t unit = std::max(1U, kind.shape.ways);
-      std::vector<TlbCandidate> tried{best};
-      for (std::uint32_t steps = std::max(1U, kind.shape.entries / unit / 8); steps > 0; steps /= 2) {
-        for (bool moved = true; moved;) {
-          moved = false;
-          for (const int sign : {-1, 1}) {
-            auto shape = best.shape;
-            const auto change = static_cast<std::int64_t>(steps) * unit * sign;
-            if (static_cast<std::int64_t>(shape.entries) + change < static_cast<std::int64_t>(unit)) continue;
-            shape.entries = static_cast<std::uint32_t>(shape.entries + change);
-            const auto before = tried.size();
-            consider(tried, shape, m_points);
-            if (tried.size() == before || tried.back().misfit >= best.misfit) continue;
-            best = tried.back();
-            moved = true;
-          }
-        }
-      }
-      for (auto& candidate : tried) add(candidate);
-      if (best.misfit < 4 * k_worst_misfit && best.shape.policy == TlbPolicy::lru) {
-        for (const auto policy : {TlbPolicy::fifo, TlbPolicy::tree_plru, TlbPolicy::tree_plru_pointed}) {
-          auto shape = best.shape;
-          shape.policy = policy;
-          consider(m_evaluated, shape, m_points);
-        }
-      }
-    }
+    std::vector<std::vector<TlbCandidate>> tried(m_kinds.size());
+    in_parallel(m_kinds.size(), [&](std::size_t i) { tried[i] = sizes_of(m_kinds[i]); });
+    for (const auto& candidates : tried)
+      for (const auto& candidate : candidates) add(candidate);
     sort(m_evaluated);
     if (m_evaluated.empty() || m_evaluated.front().misfit > k_worst_misfit || m_effort == TlbFitEffort::best) return;
     widen();
@@ -522,6 +506,56 @@ class LevelFitter {
     const double best = m_evaluated.front().misfit;
     const double scale = m_above.by_stride.empty() ? k_least_scale : 1.0;
     return best + std::max(0.25 * best, 12 * std::max(scale, best) / static_cast<double>(m_points.size()));
+  }
+
+  std::vector<TlbCandidate> sizes_of(const TlbCandidate& kind) const {
+    auto best = evaluate(kind.shape, m_points, 1e9);
+    const std::uint32_t unit = std::max(1U, kind.shape.ways);
+    std::vector<TlbCandidate> tried{best};
+    for (std::uint32_t steps = std::max(1U, kind.shape.entries / unit / 8); steps > 0; steps /= 2) {
+      for (bool moved = true; moved;) {
+        moved = false;
+        for (const int sign : {-1, 1}) {
+          auto shape = best.shape;
+          const auto change = static_cast<std::int64_t>(steps) * unit * sign;
+          if (static_cast<std::int64_t>(shape.entries) + change < static_cast<std::int64_t>(unit)) continue;
+          shape.entries = static_cast<std::uint32_t>(shape.entries + change);
+          const auto before = tried.size();
+          consider(tried, shape, m_points);
+          if (tried.size() == before || tried.back().misfit >= best.misfit) continue;
+          best = tried.back();
+          moved = true;
+        }
+      }
+    }
+    if (best.misfit < 4 * k_worst_misfit && best.shape.policy == TlbPolicy::lru) {
+      for (const auto policy : {TlbPolicy::fifo, TlbPolicy::tree_plru, TlbPolicy::tree_plru_pointed}) {
+        auto shape = best.shape;
+        shape.policy = policy;
+        consider(tried, shape, m_points);
+      }
+    }
+    return tried;
+  }
+
+  /// On the machine's cores; nothing depends on their number.
+  template <class Work>
+  static void in_parallel(std::size_t count, const Work& work) {
+    std::atomic<std::size_t> next{0};
+    const auto loop = [&] {
+      for (std::size_t i = next++; i < count; i = next++) work(i);
+    };
+    std::vector<std::jthread> threads;
+    const auto most = std::min<std::size_t>(std::max(1U, std::thread::hardware_concurrency()), k_most_threads);
+    for (std::size_t i = 1; i < std::min(most, count); ++i) threads.emplace_back(loop);
+    loop();
+  }
+
+  [[nodiscard]] std::vector<TlbCandidate> evaluate_each(const std::vector<TlbShape>& shapes,
+                                                        std::span<const TlbPoint* const> points, double bound) const {
+    std::vector<TlbCandidate> results(shapes.size());
+    in_parallel(shapes.size(), [&](std::size_t i) { results[i] = evaluate(shapes[i], points, bound); });
+    return results;
   }
 
   // Every other form beside the best one, at sizes near its own: what fits as well stands too. Sizes are tried one by
@@ -574,25 +608,14 @@ class LevelFitter {
     evaluate_all(shapes);
   }
 
-  /// On all of the machine's cores; the order of the result does not depend on their number.
+  /// Keeps those that stand.
   void evaluate_all(std::vector<TlbShape> shapes) {
     std::erase_if(shapes, [this](const TlbShape& shape) {
       return !possible(shape) || std::any_of(m_evaluated.begin(), m_evaluated.end(),
                                              [&](const TlbCandidate& c) { return c.shape == shape; });
     });
     const double bound = standing_bound();
-    std::vector<TlbCandidate> results(shapes.size());
-    std::atomic<std::size_t> next{0};
-    const auto work = [&] {
-      for (std::size_t i = next++; i < shapes.size(); i = next++) results[i] = evaluate(shapes[i], m_points, bound);
-    };
-    {
-      std::vector<std::jthread> threads;
-      const auto count = std::min<std::size_t>(std::max(1U, std::thread::hardware_concurrency()), k_most_threads);
-      for (std::size_t i = 1; i < count && 8 * i < shapes.size(); ++i) threads.emplace_back(work);
-      work();
-    }
-    for (const auto& result : results)
+    for (const auto& result : evaluate_each(shapes, m_points, bound))
       if (result.misfit <= bound) add(result);
   }
 

@@ -295,10 +295,10 @@ class TlbAnalysis {
     bool neighbour = false;
     std::size_t unclear = 0;
     for (std::size_t row = 0; row < sm.size(); ++row) {
-      if (penalties[row] < below + 0.35 * step) {
+      if (penalties[row] < below + 0.3 * step) {
         ++sharing;
         neighbour = neighbour || sm[row] == 1;
-      } else if (penalties[row] < below + 0.65 * step) {
+      } else if (penalties[row] < below + 0.5 * step) {
         ++unclear;
       }
     }

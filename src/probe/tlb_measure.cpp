@@ -31,7 +31,7 @@ constexpr int k_refinements = 5;
 constexpr std::uint64_t k_parts = 8;
 constexpr std::size_t k_refined_strides = 3;
 constexpr std::size_t k_most_scope_sms = 512;
-constexpr std::uint64_t k_scope_rounds = 3;  // with pages of their own
+constexpr std::uint64_t k_scope_rounds = 5;  // with pages of their own
 constexpr std::uint64_t k_scope_tries = 8;
 
 class TlbMeasurement {
@@ -392,6 +392,7 @@ class TlbMeasurement {
         if (!fits_all(fits, places)) continue;
         auto question = alias_chase(std::move(places), {16, 8, 1});
         question.timing = HopTiming::per_hop;
+        question.split.block_threads = 32;  // many blocks are launched to reach one SM
         question.sm = static_cast<std::uint32_t>(sm);
         question.warmup_sm = 0;
         chases.push_back(question);

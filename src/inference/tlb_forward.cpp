@@ -175,8 +175,8 @@ TlbTrace::TlbTrace(std::vector<std::uint64_t> addresses, std::uint64_t warmup_ho
       m_own_every(own_every) {}
 
 const TlbTrace::Spans& TlbTrace::spans(unsigned shift) const {
-  const std::scoped_lock lock(m_mutex);
-  const auto [entry, fresh] = m_spans.try_emplace(shift);
+  const std::scoped_lock lock(m_cache->mutex);
+  const auto [entry, fresh] = m_cache->spans.try_emplace(shift);
   Spans& spans = entry->second;
   if (!fresh) return spans;
   for (const auto address : m_addresses) spans.numbers.push_back(address >> shift);
@@ -218,7 +218,8 @@ TlbStream miss_stream(std::span<const TlbShape> known, const TlbTrace& trace, Tl
   }
   for (const auto count : counts)
     result.shares.push_back(static_cast<double>(count) / static_cast<double>(part.counted_hops));
-  result.whole_ring = !uses_own && result.places.size() == total && part.warmup_hops >= trace.places();
+  result.whole_ring = !uses_own && result.places.size() == total && part.warmup_hops >= trace.places() &&
+                      part.counted_hops % trace.places() == 0;
   return result;
 }
 

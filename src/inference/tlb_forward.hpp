@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <span>
 #include <string_view>
@@ -60,8 +61,11 @@ class TlbTrace {
   std::uint64_t m_warmup_hops;
   std::uint64_t m_counted_hops;
   std::uint64_t m_own_every;
-  mutable std::mutex m_mutex;
-  mutable std::map<unsigned, Spans> m_spans;
+  struct Cache {
+    std::mutex mutex;
+    std::map<unsigned, Spans> spans;
+  };
+  std::unique_ptr<Cache> m_cache = std::make_unique<Cache>();
 };
 
 /// Share of counted loads whose translation misses levels 0..i and no further, for each i; loads that hit level 0
@@ -76,7 +80,7 @@ struct TlbStream {
   std::size_t first_counted = 0;      ///< index into places
   std::uint64_t counted_hops = 0;     ///< of all loads, those that stopped before too
   std::vector<double> shares;         ///< as deepest_miss_shares of the known levels
-  bool whole_ring = false;            ///< every load reaches the level, and nothing else does
+  bool whole_ring = false;            ///< every load reaches the level, nothing else does, and whole laps count
 };
 [[nodiscard]] TlbStream miss_stream(std::span<const TlbShape> known, const TlbTrace& trace, TlbTrace::Part part,
                                     std::uint64_t seed);

@@ -12,7 +12,7 @@ struct RandomModelOptions {
   unsigned most_cache_levels = 3;  ///< at most 3
   double max_noise = 0;            ///< noise.run_fraction is uniform from 0 to this
   bool with_tlb = true;            ///< false: translation is free
-  bool any_translation = false;    ///< 1 to 3 TLB levels of any kind, caches addressed in any way, 1 to 64 SMs
+  bool any_translation = false;    ///< 1 to 3 TLB levels of any kind, caches addressed in any way, 1 to 144 SMs
   std::uint64_t most_capacity_bytes = 64ULL << 20;  ///< of the last cache; at least 16 MiB
 };
 

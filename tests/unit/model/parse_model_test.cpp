@@ -101,7 +101,7 @@ TEST(ParseModel, NamesWrongTypes) {
             "m.toml:3:16: memory_bytes is true or false; give bytes or a size such as \"128 KiB\"");
   EXPECT_EQ(error_with("{ sm_cycles = 30 }", "30"), "m.toml:10:7: cache.hit is an integer; give a table");
   EXPECT_EQ(error_with("scope = \"gpu\"", "scope = \"chip\""),
-            "m.toml:13:9: cache.scope is 'chip'; give sm, tpc, gpc or gpu");
+            "m.toml:13:9: cache.scope is 'chip'; give sm, tpc, cpc, gpc, partition or gpu");
   EXPECT_EQ(error_with("scope = \"gpu\"", "scope = 7"),
             "m.toml:13:9: cache.scope is an integer; give a text in quotes");
   EXPECT_EQ(error_with("scope = \"gpu\"", "replacement = \"plru\""),
@@ -202,17 +202,21 @@ TEST(ParseModel, ReadsHowSmsAreGrouped) {
   const auto plain = parse_model(k_good, "m.toml");
   ASSERT_TRUE(plain) << plain.error().message;
   EXPECT_EQ(plain->sms_per_tpc, 2U);
-  EXPECT_EQ(plain->sms_per_gpc, 16U);
-  const auto given =
-      parse_model(replaced(k_good, "sm_count = 2", "sm_count = 2\nsms_per_tpc = 3\nsms_per_gpc = 18"), "m.toml");
+  EXPECT_EQ(plain->sms_per_cpc, 6U);
+  EXPECT_EQ(plain->sms_per_gpc, 18U);
+  const auto given = parse_model(
+      replaced(k_good, "sm_count = 2", "sm_count = 2\nsms_per_tpc = 3\nsms_per_cpc = 9\nsms_per_gpc = 27"), "m.toml");
   ASSERT_TRUE(given) << given.error().message;
   EXPECT_EQ(given->sms_per_tpc, 3U);
-  EXPECT_EQ(given->sms_per_gpc, 18U);
+  EXPECT_EQ(given->sms_per_cpc, 9U);
+  EXPECT_EQ(given->sms_per_gpc, 27U);
 }
 
 TEST(ParseModel, AGpcIsMadeOfWholeTpcs) {
   EXPECT_EQ(error_with("sm_count = 2", "sm_count = 2\nsms_per_tpc = 3\nsms_per_gpc = 16"),
             "m.toml:4:15: sms_per_gpc is 16; give a multiple of the 3 SMs of a TPC");
+  EXPECT_EQ(error_with("sm_count = 2", "sm_count = 2\nsms_per_cpc = 5"),
+            "m.toml:3:15: sms_per_cpc is 5; give a multiple of the 2 SMs of a TPC");
   EXPECT_EQ(error_with("sm_count = 2", "sm_count = 2\nsms_per_tpc = 0"),
             "m.toml:3:15: sms_per_tpc is 0; give at least 1");
   EXPECT_EQ(error_with("sm_count = 2", "sm_count = 2\nsms_per_gpc = 2000"),

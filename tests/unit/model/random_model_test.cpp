@@ -100,10 +100,13 @@ TEST(RandomModel, AnyTranslationStaysInItsRanges) {
     level_counts.insert(model.tlbs.size());
     pages.insert(model.paging.frame_bytes);
     EXPECT_GE(model.sm_count, 1U);
-    EXPECT_LE(model.sm_count, 64U);
+    EXPECT_LE(model.sm_count, 144U);
     EXPECT_GE(model.sms_per_tpc, 1U);
     EXPECT_LE(model.sms_per_tpc, 2U);
-    EXPECT_GE(model.sms_per_gpc, 3U);  // two would look like a TPC
+    EXPECT_GE(model.sms_per_cpc, 3U);  // two would look like a TPC
+    EXPECT_LE(model.sms_per_cpc, 8U);
+    EXPECT_GE(model.sms_per_gpc, 10U);  // eight would look like a CPC
+    EXPECT_LE(model.sms_per_gpc, 18U);
     const TlbModel* before = nullptr;
     for (const auto& tlb : model.tlbs) {
       ++tables;
@@ -134,7 +137,7 @@ TEST(RandomModel, AnyTranslationStaysInItsRanges) {
   EXPECT_EQ(level_counts, (std::set<std::size_t>{1, 2, 3}));
   EXPECT_EQ(policies, (std::set{Replacement::lru, Replacement::fifo, Replacement::random}));
   EXPECT_EQ(indices, (std::set{TlbIndex::modulo, TlbIndex::folded}));
-  EXPECT_EQ(scopes, (std::set{Scope::sm, Scope::tpc, Scope::gpc, Scope::gpu}));
+  EXPECT_EQ(scopes, (std::set{Scope::sm, Scope::tpc, Scope::cpc, Scope::gpc, Scope::partition, Scope::gpu}));
   EXPECT_EQ(pages, (std::set<std::uint64_t>{64 * k_kib, 2 * k_mib}));
   EXPECT_GT(full, tables / 5);
   EXPECT_LT(full, tables / 2);

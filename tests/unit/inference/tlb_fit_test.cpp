@@ -133,8 +133,10 @@ void expect_first_level(const TlbLevelFit& fit) {
     EXPECT_EQ(candidate.shape.span_bytes, 2 * k_mib);
     EXPECT_LE(candidate.misfit, 1.6);
   }
-  // Two nodes a span in a random order tell lru from fifo.
-  EXPECT_EQ(policies(fit), std::set{TlbPolicy::lru});
+  // Two nodes a span in a random order tell lru from fifo; a tree filled where it points differs by less.
+  EXPECT_TRUE(policies(fit).contains(TlbPolicy::lru));
+  EXPECT_FALSE(policies(fit).contains(TlbPolicy::fifo));
+  EXPECT_FALSE(policies(fit).contains(TlbPolicy::random));
   EXPECT_NEAR(fit.candidates.front().penalty_cycles, k_first_cycles, 0.3);
   EXPECT_LE(fit.penalty_cycles.low, k_first_cycles);
   EXPECT_GE(fit.penalty_cycles.high, k_first_cycles);

@@ -2,17 +2,21 @@
 
 #include <algorithm>
 
+#include "inference/statistics.hpp"
+
 namespace gpusonde {
 namespace {
 
-constexpr std::uint64_t k_most_tests = 1500;
+constexpr std::uint64_t k_most_tests = 4000;
+constexpr double k_small_step_cycles = 30;
+constexpr int k_readings = 7;
 
 class Search {
  public:
   Search(const ConflictQuestion& question, const ReadVictim& read) : m_question(question), m_read(read) {}
 
   Result<ConflictSet> run(std::vector<std::uint64_t> pages) {
-    const auto base = reading({});
+    const auto base = middle({});
     if (!base) return tl::unexpected(base.error());
     m_limit = *base + m_question.step_cycles / 2;
     const auto pushed = pushes(pages);
@@ -57,14 +61,30 @@ class Search {
     return pages;
   }
 
+  // One reading may be high for another reason, and a page left out by mistake never comes back. A small step is told
+  // by the median of several.
   Result<bool> pushes(const std::vector<std::uint64_t>& pages) {
-    // One reading may be high for another reason, and a page left out by mistake never comes back.
+    if (m_question.step_cycles < k_small_step_cycles) {
+      const auto cycles = middle(pages);
+      if (!cycles) return tl::unexpected(cycles.error());
+      return *cycles > m_limit;
+    }
     for (int again = 0; again < 3; ++again) {
       const auto cycles = reading(pages);
       if (!cycles) return tl::unexpected(cycles.error());
       if (*cycles <= m_limit) return false;
     }
     return true;
+  }
+
+  Result<double> middle(const std::vector<std::uint64_t>& pages) {
+    std::vector<double> readings;
+    for (int again = 0; again < k_readings; ++again) {
+      const auto cycles = reading(pages);
+      if (!cycles) return cycles;
+      readings.push_back(*cycles);
+    }
+    return median(readings);
   }
 
   Result<double> reading(const std::vector<std::uint64_t>& pages) {

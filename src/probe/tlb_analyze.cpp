@@ -9,6 +9,7 @@
 #include "core/units.hpp"
 #include "probe/alias_places.hpp"
 #include "probe/findings.hpp"
+#include "probe/page_conflicts.hpp"
 #include "probe/tlb_probe.hpp"
 
 namespace gpusonde {
@@ -19,6 +20,7 @@ constexpr double k_replacement_fraction = 0.03;
 constexpr std::uint32_t k_most_sms_of_a_cpc = 8;
 constexpr std::uint32_t k_most_sms_of_a_gpc = 18;
 constexpr double k_least_scope_step_cycles = 30;
+constexpr std::uint64_t k_many_tests = 300;  // far more than a search that ends at a small set needs
 
 struct Replacement {
   std::uint32_t entries = 0;
@@ -161,6 +163,10 @@ class TlbAnalysis {
     const bool full = std::all_of(kept.begin(), kept.end(), [](const TlbCandidate& c) { return c.shape.ways == 0; });
     auto estimate = settled(kept, "ways", full ? k_widest_entries : 0, ways_of);
     const auto tested = conflict_pages(prefix);
+    if (tested == 0 && no_small_conflict(prefix) && ways_of(kept.front().shape) <= k_most_conflict_pages)
+      estimate =
+          inconclusive(fmt::format("the curves say {:.0f}, but no set of up to {} pages was found that pushes one out",
+                                   ways_of(kept.front().shape), k_most_conflict_pages));
     if (tested == 0) return add(prefix + "ways", "count", estimate, std::move(samples));
     samples.emplace_back("smallest_conflict_set", tested);
     const bool stands =
@@ -172,6 +178,23 @@ class TlbAnalysis {
           inconclusive(fmt::format("the smallest set of pages that pushes one out has {:.0f}, the curves say {:.0f}",
                                    tested, ways_of(kept.front().shape)));
     add(prefix + "ways", "count", estimate, std::move(samples), "tlb.conflict");
+  }
+
+  /// Whether group testing began with pages that push one out, and came to no small set of them.
+  [[nodiscard]] bool no_small_conflict(const std::string& prefix) const {
+    const auto* table = m_input.measurements.find("tlb.conflict");
+    if (table == nullptr) return false;
+    const auto* level = table->column<std::uint64_t>("level");
+    const auto* pages = table->column<std::uint64_t>("set_pages");
+    const auto* tests = table->column<std::uint64_t>("tests");
+    if (!level || !pages || !tests) return false;
+    bool failed = false;
+    for (std::size_t row = 0; row < table->rows(); ++row)
+      if (fmt::format("tlb.{}.", (*level)[row]) == prefix) {
+        if ((*pages)[row] != 0) return false;
+        failed = failed || (*tests)[row] > k_many_tests;
+      }
+    return failed;
   }
 
   /// Pages of the smallest conflict set, where all questions of a level found one of the same size; else 0.
@@ -308,6 +331,7 @@ class TlbAnalysis {
       add(id, "name", inconclusive(std::move(reason)), samples, "tlb.scope");
     };
     const auto known = [&](const char* name) { add_name(id, name, "tlb.scope", samples); };
+    if (sm.size() + 1 < sms) return unknown(fmt::format("only {} of {} SMs were asked", sm.size() + 1, sms));
     if (unclear > 0)
       return unknown(
           fmt::format("from {} of {} SMs the penalty lies between sharing and not sharing", unclear, sm.size()));

@@ -382,14 +382,15 @@ class TlbMeasurement {
     const auto pattern = scope_pattern(fits, pages, span);
     if (pattern.size() < pages) return {};
     const auto widest = *spans.rbegin();
-    const auto length = (pattern.back() + widest) / widest * widest;
+    // A power of two, so that each copy is at home in the sets as the first one is, whichever way they are numbered.
+    const auto length = std::bit_ceil(pattern.back() + widest);
+    const auto rounds = std::clamp<std::uint64_t>(m_space.span_bytes / length / sms, 1, k_scope_rounds);
     for (std::uint64_t sm = 1; sm < sms; ++sm)
-      for (std::uint64_t round = 0; round < k_scope_rounds; ++round) {
-        const std::uint64_t first = (sm * k_scope_rounds + round) * length;
+      for (std::uint64_t round = 0; round < rounds; ++round) {
+        const std::uint64_t first = (sm * rounds + round) * length;
         if (first + length > m_space.span_bytes) break;
         std::vector<std::uint64_t> places;
         for (const auto place : pattern) places.push_back(first + place);
-        if (!fits_all(fits, places)) continue;
         auto question = alias_chase(std::move(places), {16, 8, 1});
         question.timing = HopTiming::per_hop;
         question.split.block_threads = 32;  // many blocks are launched to reach one SM

@@ -7,7 +7,7 @@
 namespace gpusonde {
 namespace {
 
-constexpr std::uint64_t k_most_tests = 4000;
+constexpr std::uint64_t k_most_tests = 1500;
 constexpr double k_small_step_cycles = 30;
 constexpr int k_readings = 7;
 
@@ -64,6 +64,7 @@ class Search {
   // One reading may be high for another reason, and a page left out by mistake never comes back. A small step is told
   // by the median of several.
   Result<bool> pushes(const std::vector<std::uint64_t>& pages) {
+    ++m_tests;
     if (m_question.step_cycles < k_small_step_cycles) {
       const auto cycles = middle(pages);
       if (!cycles) return tl::unexpected(cycles.error());
@@ -88,7 +89,6 @@ class Search {
   }
 
   Result<double> reading(const std::vector<std::uint64_t>& pages) {
-    ++m_tests;
     SlotAllocator slots(m_question.page_bytes, std::min(m_question.span_bytes, m_question.page_bytes));
     const auto place = [&](std::uint64_t page) { return slots.place(page * m_question.span_bytes); };
     // The victim's own slot is the same in every lap, and its hop the last one.

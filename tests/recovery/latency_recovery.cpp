@@ -21,6 +21,7 @@ Run measure(const DeviceModel& model, std::uint64_t seed) {
   SurveyRequest request;
   request.probe.seed = seed;
   request.probe.latency.points_per_octave = 5;
+  request.probes = {"clock", "latency", "capacity"};
   request.truth = truth_of(model, model.timing.sm_mhz);
   auto result = run_survey(**target, request);
   EXPECT_FALSE(result.error) << result.error->message;

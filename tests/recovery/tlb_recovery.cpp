@@ -23,7 +23,7 @@ Run measure(const DeviceModel& model, std::uint64_t seed) {
   auto target = make_sim_target(model, {seed, 0, 0});
   EXPECT_TRUE(target) << target.error().message;
   SurveyRequest request;
-  request.probes = {"clock", "tlb"};
+  request.probes = {"clock", "tlb", "sweep", "addressing"};
   request.probe.seed = seed;
   request.truth = truth_of(model, model.timing.sm_mhz);
   auto result = run_survey(**target, request);
@@ -85,7 +85,7 @@ TEST_P(TlbRecovery, recovers_or_says_inconclusive) {
     SCOPED_TRACE("seed " + std::to_string(seed) + ": " + tables_of(model));
     const auto run = measure(model, seed);
     for (const auto& finding : run.findings) {
-      if (!finding.id.starts_with("tlb.")) continue;
+      if (!finding.id.starts_with("tlb.") && !finding.id.ends_with(".addressing")) continue;
       const bool ok = finding.outcome == Outcome::ok;
       ++counts[finding.id][ok ? 0 : 1];
       if (finding.id.ends_with(".scope")) ++scopes[ok ? 0 : 1];
@@ -100,8 +100,9 @@ TEST_P(TlbRecovery, recovers_or_says_inconclusive) {
   }
   std::printf("seeds %llu to %llu:", static_cast<unsigned long long>(first),
               static_cast<unsigned long long>(first + count - 1));
-  for (const char* id : {"tlb.1.entries", "tlb.1.ways", "tlb.1.span", "tlb.1.miss_cost", "tlb.1.replacement",
-                         "tlb.2.entries", "tlb.2.miss_cost", "tlb.3.entries", "tlb.3.miss_cost"})
+  for (const char* id :
+       {"tlb.1.entries", "tlb.1.ways", "tlb.1.span", "tlb.1.miss_cost", "tlb.1.replacement", "tlb.2.entries",
+        "tlb.2.miss_cost", "tlb.3.entries", "tlb.3.miss_cost", "l1.addressing", "l2.addressing"})
     std::printf(" %s %d/%d", id, counts[id][0], counts[id][0] + counts[id][1]);
   std::printf(" scopes %d/%d\n", scopes[0], scopes[0] + scopes[1]);
   // Inconclusive is an answer, but not always: most tables must be found.

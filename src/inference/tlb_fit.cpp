@@ -34,6 +34,7 @@ constexpr std::size_t k_finalists = 8;
 constexpr double k_widest_search = 0.06;   // of the entries, either way
 constexpr std::int64_t k_most_sizes = 32;  // of one form
 constexpr std::size_t k_most_threads = 16;
+constexpr double k_steep = 1.2;
 constexpr double k_widest_reach = 1.03;  // times the least
 constexpr double k_least_scale = 0.05;   // the residuals' own scale tells fits apart, down to this misfit
 constexpr double k_same_height = 0.015;
@@ -258,9 +259,13 @@ class LevelFitter {
   // What is mapped when the step begins, whatever table it is: at strides up to an entry's span, nodes times stride.
   [[nodiscard]] Interval agreed_reach() const {
     std::vector<Interval> seen;
-    for (const auto& [stride, knee] : m_knees)
+    for (const auto& [stride, knee] : m_knees) {
+      // A gradual step begins unseen, beyond what is mapped.
+      if (static_cast<double>(knee.full_nodes) > k_steep * static_cast<double>(knee.clean_nodes)) return {};
       seen.push_back({static_cast<double>(knee.clean_nodes) * static_cast<double>(stride),
                       static_cast<double>(knee.first_nodes) * static_cast<double>(stride)});
+      if (seen.size() == 2) break;
+    }
     if (seen.size() < 2) return {};
     const Interval both{std::max(seen[0].low, seen[1].low), std::min(seen[0].high, seen[1].high)};
     return both.low <= both.high && both.high <= k_widest_reach * both.low ? both : Interval{};

@@ -13,6 +13,7 @@
 namespace gpusonde {
 
 namespace embedded {
+extern const std::string_view model_h200;
 extern const std::string_view model_l40s;
 extern const std::string_view model_rtx4090;
 extern const std::string_view model_rtx5080;
@@ -25,10 +26,11 @@ struct BuiltIn {
   const std::string_view& text;
 };
 
-const std::array<BuiltIn, 3> k_built_in{{
+const std::array<BuiltIn, 4> k_built_in{{
     {"rtx4090", embedded::model_rtx4090},
     {"rtx5080", embedded::model_rtx5080},
     {"l40s", embedded::model_l40s},
+    {"h200", embedded::model_h200},
 }};
 
 }  // namespace

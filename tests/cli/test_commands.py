@@ -34,12 +34,12 @@ class Commands(CommandTest):
 
     def test_models(self):
         text = self.succeed("models")
-        for name in ("rtx4090", "rtx5080", "l40s"):
+        for name in ("rtx4090", "rtx5080", "l40s", "h200"):
             self.assertIn(name, text)
 
     def test_every_number_of_a_model_has_its_source(self):
         # A figure's line, or a comment line above it in the same paragraph, says where it is from.
-        for name in ("rtx4090", "rtx5080", "l40s"):
+        for name in ("rtx4090", "rtx5080", "l40s", "h200"):
             sourced = False
             for line in self.succeed("models", name).splitlines():
                 if not line.strip() or line.startswith("["):

@@ -242,7 +242,7 @@ TEST(LoadModel, NamesTheFileOrTheBuiltInModels) {
   ASSERT_FALSE(unknown);
   EXPECT_EQ(
       unknown.error().message,
-      "no model is named 'rtx9999'; the built-in ones are rtx4090, rtx5080, l40s, or give a path that ends in .toml");
+      "no model is named 'rtx9999'; the built-in ones are rtx4090, rtx5080, l40s, h200, or give a path that ends in .toml");
 }
 
 }  // namespace

@@ -29,6 +29,8 @@ constexpr double k_floor_cycles = 0.08;
 constexpr double k_worst_misfit = 1.6;  // mean square residual beyond which nothing is claimed
 constexpr std::size_t k_most_points = 48;
 constexpr std::size_t k_screening_points = 14;
+constexpr int k_most_halvings = 8;
+constexpr std::uint64_t k_least_span_bytes = 4096;
 constexpr std::size_t k_first_screening = 4;
 constexpr std::size_t k_finalists = 8;
 constexpr double k_widest_search = 0.06;   // of the entries, either way
@@ -107,7 +109,7 @@ class Streams {
   /// Shares of the known levels, then of the one that is tried; the load's deepest miss counts.
   [[nodiscard]] std::vector<double> shares(const TlbShape& shape) {
     const bool chance = m_chance || by_chance(shape);
-    const std::size_t runs = !chance ? 1 : m_trace->places() < 256 ? 6 : m_trace->places() < 1024 ? 3 : 1;
+    const std::size_t runs = !chance ? 1 : m_trace->places() < 256 ? 4 : m_trace->places() < 1024 ? 2 : 1;
     const bool own_page = m_trace->own_every() != 0 && m_trace->places() < k_own_page_matters;
     auto& streams = chance || own_page ? m_measured : m_lap;
     const auto part = chance || own_page ? m_trace->measured() : m_trace->one_lap();
@@ -280,7 +282,6 @@ class LevelFitter {
   void choose_points(std::uint64_t sharp) {
     std::vector<const TlbPoint*> all;
     for (const auto& [stride, curve] : m_curves) {
-      if (stride < sharp / 4) continue;
       const auto knee = m_knees.find(stride);
       for (const auto* point : curve) {
         if (!usable(*point)) continue;
@@ -509,7 +510,10 @@ class LevelFitter {
 
   [[nodiscard]] double standing_bound() const {
     const double best = m_evaluated.front().misfit;
-    const double scale = m_above.by_stride.empty() ? k_least_scale : 1.0;
+    // Where chance plays a part, one run of it is compared with others.
+    const bool chance =
+        by_chance(m_evaluated.front().shape) || std::any_of(m_known.shapes.begin(), m_known.shapes.end(), by_chance);
+    const double scale = m_above.by_stride.empty() && !chance ? k_least_scale : 1.0;
     return best + std::max(0.25 * best, 12 * std::max(scale, best) / static_cast<double>(m_points.size()));
   }
 
@@ -570,9 +574,13 @@ class LevelFitter {
     std::vector<TlbShape> shapes;
     const auto add_form = [&](std::uint64_t span, std::uint32_t ways, const std::set<std::uint32_t>& sizes,
                               bool folded) {
-      for (const auto entries : sizes)
-        for (const auto policy : {TlbPolicy::lru, TlbPolicy::random})
-          shapes.push_back({entries, ways, span, policy, folded});
+      std::size_t nth = 0;
+      for (const auto entries : sizes) {
+        shapes.push_back({entries, ways, span, TlbPolicy::lru, folded});
+        // What chance makes of a size changes slowly with it.
+        if (nth++ % 3 == 0 || entries == best.entries)
+          shapes.push_back({entries, ways, span, TlbPolicy::random, folded});
+      }
     };
     for (const bool folded : {false, true}) {
       for (const auto ways : ways_choices(best.entries + 1))
@@ -582,6 +590,18 @@ class LevelFitter {
         for (const auto entries : {best.entries, 2 * best.entries, best.entries / 2})
           for (const auto ways : std::set<std::uint32_t>{0, best.ways})
             if (entries > 0) add_form(span, ways, sizes_close(entries, ways, folded), folded);
+    }
+    // Sets by remainder look the same at strides beyond sets times span: more entries of a smaller span, as many ways.
+    auto alike = best;
+    alike.ways = best.ways == 0 ? best.entries : best.ways;
+    alike.folded = false;
+    for (int halvings = 1; halvings <= k_most_halvings && alike.span_bytes > 2 * k_least_span_bytes; ++halvings) {
+      alike.entries *= 2;
+      alike.span_bytes /= 2;
+      for (const auto policy : {TlbPolicy::lru, TlbPolicy::random}) {
+        shapes.push_back(alike);
+        shapes.back().policy = policy;
+      }
     }
     evaluate_all(shapes);
     // An entry may map twice as much in two parts, each filled when first used.
@@ -685,7 +705,7 @@ class LevelFitter {
     }
     for (const auto& [stride, above] : m_above.by_stride) {
       result.penalty_cycles.low = std::min(result.penalty_cycles.low, 0.93 * above);
-      result.penalty_cycles.high = std::max(result.penalty_cycles.high, 1.02 * above);
+      result.penalty_cycles.high = std::max(result.penalty_cycles.high, 1.05 * above);
     }
   }
 

@@ -69,7 +69,7 @@ class TlbAnalysis {
 
  private:
   void add(std::string id, std::string unit, const Estimate& estimate, SampleList samples,
-           std::string table = "tlb.alias") {
+           const std::string& table = "tlb.alias") {
     m_analysis.findings.push_back(
         make_finding(std::move(id), std::move(unit), estimate, "#/measurements/" + table, std::move(samples)));
   }

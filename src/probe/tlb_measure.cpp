@@ -21,7 +21,7 @@ namespace {
 
 constexpr std::uint64_t k_most_nodes = 8192;
 constexpr std::uint64_t k_widest_stride_bytes = 1ULL << 30;
-constexpr std::uint64_t k_least_stride_bytes = 16ULL << 10;
+constexpr std::uint64_t k_least_stride_bytes = 32ULL << 10;
 constexpr std::uint64_t k_least_nodes = 64;  // fewer at a stride say nothing
 constexpr double k_wanted_sigma_cycles = 0.4;
 constexpr std::uint32_t k_least_repetitions = 32;
@@ -170,8 +170,8 @@ class TlbMeasurement {
 
   // A step that is sharp at the page's own size may belong to a span below it.
   Result<void> below_the_page() {
+    if (!sharp_at(m_space.page_bytes)) return {};
     for (auto stride = m_space.page_bytes; stride / 2 >= k_least_stride_bytes; stride /= 2) {
-      if (!sharp_at(stride)) return {};
       m_fraction = 0.6;
       if (auto r = measure(stride / 2, coarse_nodes(stride / 2)); !r) return r;
     }

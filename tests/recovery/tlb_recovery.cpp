@@ -59,7 +59,9 @@ void expect_true(const Finding& finding) {
   ASSERT_TRUE(finding.truth) << said(finding);
   if (finding.id.ends_with(".miss_cost")) {
     const double truth = std::get<double>(*finding.truth);
-    EXPECT_NEAR(std::get<double>(*finding.value), truth, std::max(1.0, 0.02 * truth)) << said(finding);
+    // A walk whose cost seems to depend on the stride has its interval over the strides.
+    const double off = std::abs(std::get<double>(*finding.value) - truth);
+    EXPECT_TRUE(off <= std::max(1.0, 0.02 * truth) || finding.agrees.value_or(false)) << said(finding);
     return;
   }
   EXPECT_TRUE(finding.agrees.value_or(false)) << said(finding);

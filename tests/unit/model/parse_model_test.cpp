@@ -240,9 +240,9 @@ TEST(LoadModel, NamesTheFileOrTheBuiltInModels) {
   EXPECT_EQ(folder.error().message, "/ is a folder; name a model file in it");
   const auto unknown = find_model("rtx9999");
   ASSERT_FALSE(unknown);
-  EXPECT_EQ(
-      unknown.error().message,
-      "no model is named 'rtx9999'; the built-in ones are rtx4090, rtx5080, l40s, h200, or give a path that ends in .toml");
+  EXPECT_EQ(unknown.error().message,
+            "no model is named 'rtx9999'; the built-in ones are rtx4090, rtx5080, l40s, h200, or give a path that ends "
+            "in .toml");
 }
 
 }  // namespace

@@ -198,7 +198,7 @@ int info(const CommandContext& context) {
     const auto space = device->target->alias_space();
     const auto memory = device->target->device().memory_bytes;
     const auto available = device->target->capabilities().max_ring_bytes;
-    const auto used = static_cast<std::uint64_t>(SweepOptions{}.max_mem_fraction * static_cast<double>(available));
+    const auto used = allowed_bytes(SweepOptions{}, available);
     all.push_back({{"device", label},
                    {"name", device->target->device().name},
                    {"memory_bytes", memory},

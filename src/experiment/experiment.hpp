@@ -51,6 +51,9 @@ struct Ring {
   [[nodiscard]] std::uint64_t footprint_bytes() const noexcept { return order.node_count * order.stride_bytes; }
 };
 
+/// `hops`, or the next multiple of 8, which is what chases take.
+[[nodiscard]] constexpr std::uint64_t round_up_to_8(std::uint64_t hops) noexcept { return (hops + 7) / 8 * 8; }
+
 /// How unified L1/shared storage is to be split for the chase: the carve-out asked for, and the block
 /// size, which bounds how many blocks could be resident and so what is reserved for them.
 struct StorageSplit {

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <bit>
 #include <cmath>
@@ -41,6 +42,9 @@ constexpr double k_widest_reach = 1.03;  // times the least
 constexpr double k_least_scale = 0.05;   // the residuals' own scale tells fits apart, down to this misfit
 constexpr double k_same_height = 0.015;
 constexpr double k_hopeless = 6;  // times the best: not evaluated to the end
+
+/// Policies that may fit where lru does.
+constexpr std::array k_relatives{TlbPolicy::fifo, TlbPolicy::tree_plru, TlbPolicy::tree_plru_pointed};
 
 /// Ascending in nodes.
 using Curve = std::vector<const TlbPoint*>;
@@ -430,16 +434,12 @@ class LevelFitter {
     return std::has_single_bit(ways) && ways <= 64 && ways >= 2;
   }
 
-  void consider(std::vector<TlbCandidate>& into, const TlbShape& shape, std::span<const TlbPoint* const> points,
-                double bound = 0) const {
+  void consider(std::vector<TlbCandidate>& into, const TlbShape& shape, std::span<const TlbPoint* const> points) const {
     if (!possible(shape)) return;
     if (std::any_of(into.begin(), into.end(), [&](const TlbCandidate& c) { return c.shape == shape; })) return;
-    if (bound == 0) {
-      double best = 1e9;
-      for (const auto& candidate : into) best = std::min(best, candidate.misfit);
-      bound = k_hopeless * best + 4;
-    }
-    into.push_back(evaluate(shape, points, bound));
+    double best = 1e9;
+    for (const auto& candidate : into) best = std::min(best, candidate.misfit);
+    into.push_back(evaluate(shape, points, k_hopeless * best + 4));
   }
 
   static void sort(std::vector<TlbCandidate>& candidates) {
@@ -538,7 +538,7 @@ class LevelFitter {
       }
     }
     if (best.misfit < 4 * k_worst_misfit && best.shape.policy == TlbPolicy::lru) {
-      for (const auto policy : {TlbPolicy::fifo, TlbPolicy::tree_plru, TlbPolicy::tree_plru_pointed}) {
+      for (const auto policy : k_relatives) {
         auto shape = best.shape;
         shape.policy = policy;
         consider(tried, shape, m_points);
@@ -626,7 +626,7 @@ class LevelFitter {
     shapes.clear();
     for (const auto& candidate : m_evaluated)
       if (candidate.shape.policy == TlbPolicy::lru && candidate.misfit <= standing_bound())
-        for (const auto policy : {TlbPolicy::fifo, TlbPolicy::tree_plru, TlbPolicy::tree_plru_pointed}) {
+        for (const auto policy : k_relatives) {
           shapes.push_back(candidate.shape);
           shapes.back().policy = policy;
         }
@@ -654,22 +654,18 @@ class LevelFitter {
   static std::set<std::uint32_t> sizes_near(std::uint32_t middle, std::uint32_t ways, bool folded) {
     const std::uint32_t unit = std::max(1U, ways);
     std::set<std::uint32_t> sizes;
-    if (folded) {
-      if (ways == 0) return {};
-      const auto power = std::bit_floor(std::max(1U, middle / unit)) * unit;
-      for (const auto size : {power, 2 * power})
-        if (std::abs(double{1} * size - middle) <= 0.3 * middle) sizes.insert(size);
-    } else {
+    if (folded && ways == 0) return sizes;
+    if (!folded) {
       const auto nearest = static_cast<std::int64_t>(rounded(middle, ways) / unit);
       const auto reach = std::max<std::int64_t>(2, static_cast<std::int64_t>(k_widest_search * middle / unit));
       const auto step = std::max<std::int64_t>(1, (2 * reach + 1) / k_most_sizes);
       for (std::int64_t i = -reach; i <= reach; ++i)
         if ((i % step == 0 || std::abs(i) <= 4) && nearest + i > 0)
           sizes.insert(static_cast<std::uint32_t>((nearest + i) * unit));
-      const auto power = std::bit_floor(std::max(1U, middle / unit)) * unit;
-      for (const auto size : {power, 2 * power})
-        if (std::abs(double{1} * size - middle) <= 0.3 * middle) sizes.insert(size);
     }
+    const auto power = std::bit_floor(std::max(1U, middle / unit)) * unit;
+    for (const auto size : {power, 2 * power})
+      if (std::abs(double{1} * size - middle) <= 0.3 * middle) sizes.insert(size);
     return sizes;
   }
 

@@ -19,9 +19,7 @@ namespace {
 constexpr double k_all_share = 0.9;
 constexpr double k_none_share = 0.0002;  // strays among thousands of readings
 constexpr double k_crowded = 1.15;       // times the spread lines' latency
-constexpr double k_least_step_cycles = 4;
-constexpr double k_least_step_fraction = 0.02;
-constexpr double k_no_step = 0.25;  // of what translation costs past L1
+constexpr double k_no_step = 0.25;       // of what translation costs past L1
 constexpr double k_step_low = 0.6;
 constexpr double k_step_high = 1.5;
 constexpr double k_l1_region = 0.4;  // of the way from an L1 hit to an L2 hit
@@ -136,7 +134,7 @@ StrideAnswer answer_of(const std::map<std::uint64_t, std::map<std::string, doubl
   const auto hit = mean_of_first(curve, is_l1 ? "ca" : "cg");
   const auto past = mean_of_first(curve, "cg");
   if (!hit || !past || (is_l1 && *hit > 0.6 * *past)) return answer;
-  const double least = std::max(k_least_step_cycles, k_least_step_fraction * *past);
+  const double least = least_step_cycles(*past);
   std::uint64_t first = 0;
   for (const auto& [nodes, cycles] : curve) {
     if (!cycles.contains("cg") || !cycles.contains(is_l1 ? "ca" : "cg")) continue;

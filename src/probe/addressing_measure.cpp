@@ -21,8 +21,6 @@ constexpr std::uint64_t k_line_step = 5;  // lines apart, so that no stride of s
 constexpr std::uint64_t k_l1_pages = 1024;
 constexpr std::uint64_t k_l2_pages = 64;
 constexpr std::uint64_t k_index_lines = 160;  // more than any set has ways
-constexpr double k_least_step_cycles = 4;
-constexpr double k_least_step_fraction = 0.02;
 
 class AddressingMeasurement {
  public:
@@ -146,7 +144,7 @@ class AddressingMeasurement {
     if (const auto* table = m_context.measurements.find("tlb.alias"))
       if (const auto* control = table->column<double>("control_cycles"); control != nullptr && !control->empty())
         base = control->front();
-    const double least = std::max(k_least_step_cycles, k_least_step_fraction * base);
+    const double least = least_step_cycles(base);
     std::uint64_t best_stride = 0;
     std::uint64_t best_nodes = std::numeric_limits<std::uint64_t>::max();
     for (const auto& [stride, curve] : curves) {

@@ -2,12 +2,17 @@
 // does a line that was loaded through one address hit through another, and does a hit wait for a translation?
 #pragma once
 
+#include <algorithm>
+
 #include "probe/probe.hpp"
 
 namespace gpusonde {
 
 [[nodiscard]] Result<void> measure_addressing(ProbeContext& context);
 [[nodiscard]] Analysis analyze_addressing(const AnalysisInput& input);
+
+/// What a load of `base_cycles` must come to cost more for the rise to be a step.
+[[nodiscard]] inline double least_step_cycles(double base_cycles) { return std::max(4.0, 0.02 * base_cycles); }
 
 /// What one probe says of a cache.
 enum class AliasAnswer { unknown, none_hit, some_hit, all_hit };

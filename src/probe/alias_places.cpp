@@ -10,8 +10,6 @@ constexpr std::uint64_t k_most_lines = 2048;  // of a page: 256 KiB stay in any 
 constexpr std::uint64_t k_least_hops = 2048;
 constexpr std::uint64_t k_least_hops_a_part = 16;
 
-std::uint64_t round_up_to_8(std::uint64_t hops) { return (hops + 7) / 8 * 8; }
-
 AliasLists with_control(std::vector<std::uint64_t> aliased, std::uint64_t cell_bytes, std::uint64_t page_bytes) {
   AliasLists lists{std::move(aliased), {}};
   for (const auto place : lists.aliased) lists.control.push_back(place % page_bytes);

@@ -17,28 +17,34 @@ constexpr double k_points_an_octave = 4;
 constexpr std::uint32_t k_parts = 32;
 constexpr std::uint64_t k_least_part_hops = 512;
 constexpr std::uint64_t k_most_nodes = 1ULL << 20;
-constexpr std::uint64_t k_least_default_nodes = 64;  // as the probe has it
+constexpr std::uint64_t k_least_default_nodes = 64;
 constexpr std::uint32_t k_most_laps = 1000;
 
-std::uint64_t round_up_to_8(std::uint64_t hops) { return (hops + 7) / 8 * 8; }
-
 std::uint64_t most_bytes(const SweepOptions& options, std::uint64_t available_bytes) {
-  const auto allowed = static_cast<std::uint64_t>(options.max_mem_fraction * static_cast<double>(available_bytes));
+  const auto allowed = allowed_bytes(options, available_bytes);
   return options.max_bytes == 0 ? allowed : std::min(options.max_bytes, allowed);
 }
 
 }  // namespace
 
+std::uint64_t allowed_bytes(const SweepOptions& options, std::uint64_t available_bytes) {
+  return static_cast<std::uint64_t>(options.max_mem_fraction * static_cast<double>(available_bytes));
+}
+
+std::vector<std::uint64_t> strides_that_fit(const SweepOptions& options, std::uint64_t available_bytes) {
+  auto strides = options.strides_bytes;
+  if (strides == SweepOptions{}.strides_bytes)
+    std::erase_if(strides, [&](std::uint64_t stride) { return stride > available_bytes / k_least_default_nodes; });
+  return strides;
+}
+
 Result<void> check_sweep(const SweepOptions& options, std::uint64_t available_bytes) {
   const auto wrong = [](std::string message) { return fail(ErrorKind::usage, std::move(message)); };
-  // Strides that nobody asked for count as far as memory has room for them; none at all is an empty sweep.
-  auto strides = options.strides_bytes;
-  if (strides == SweepOptions{}.strides_bytes) {
-    std::erase_if(strides, [&](std::uint64_t stride) { return stride > available_bytes / k_least_default_nodes; });
-    if (strides.empty())
-      return wrong(fmt::format("memory of {} has no room for the default strides; give smaller ones with --strides",
-                               format_bytes(available_bytes)));
-  }
+  // No stride at all, as the probe may be left with, is an empty sweep.
+  const auto strides = strides_that_fit(options, available_bytes);
+  if (strides.empty() && !options.strides_bytes.empty())
+    return wrong(fmt::format("memory of {} has no room for the default strides; give smaller ones with --strides",
+                             format_bytes(available_bytes)));
   for (const auto stride : strides)
     if (stride < k_line_bytes || stride % k_line_bytes != 0)
       return wrong(fmt::format("a stride of {}: give a multiple of a line, 128 B", format_bytes(stride)));
@@ -50,7 +56,7 @@ Result<void> check_sweep(const SweepOptions& options, std::uint64_t available_by
   if (options.max_bytes > available_bytes)
     return wrong(fmt::format("--max-bytes {}: only {} can be had here; give at most that",
                              format_bytes(options.max_bytes), format_bytes(available_bytes)));
-  const auto allowed = static_cast<std::uint64_t>(options.max_mem_fraction * static_cast<double>(available_bytes));
+  const auto allowed = allowed_bytes(options, available_bytes);
   if (options.max_bytes > allowed)
     return wrong(fmt::format("--max-bytes {}: --max-mem-frac {} allows {}; give at most that, or a larger share",
                              format_bytes(options.max_bytes), options.max_mem_fraction, format_bytes(allowed)));

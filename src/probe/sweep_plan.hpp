@@ -8,6 +8,12 @@
 
 namespace gpusonde {
 
+/// What the options' share of memory comes to.
+[[nodiscard]] std::uint64_t allowed_bytes(const SweepOptions& options, std::uint64_t available_bytes);
+
+/// The options' strides; of the default ones, which nobody asked for one by one, those that memory has room for.
+[[nodiscard]] std::vector<std::uint64_t> strides_that_fit(const SweepOptions& options, std::uint64_t available_bytes);
+
 /// Everything that the options ask and this device cannot give. `available_bytes`: what a ring can have. Of the default
 /// strides those count that it has room for, one at least. Errors: usage.
 [[nodiscard]] Result<void> check_sweep(const SweepOptions& options, std::uint64_t available_bytes);

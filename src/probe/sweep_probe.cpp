@@ -29,10 +29,8 @@ class SweepProbe final : public Probe {
   [[nodiscard]] Result<void> measure(ProbeContext& context) const override {
     const auto& options = context.options.sweep;
     const auto available = context.target.capabilities().max_ring_bytes;
-    // Of the strides that were not asked for one by one, those count that the memory has room for.
     auto fitting = options;
-    if (options.strides_bytes == SweepOptions{}.strides_bytes)
-      std::erase_if(fitting.strides_bytes, [&](std::uint64_t stride) { return stride > available / 64; });
+    fitting.strides_bytes = strides_that_fit(options, available);
     if (auto possible = check_sweep(fitting, available); !possible) return possible;
     struct Point {
       LoadPath path;

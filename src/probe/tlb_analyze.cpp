@@ -162,8 +162,9 @@ class TlbAnalysis {
     const auto ways_of = [](const TlbShape& s) { return double{1} * (s.ways == 0 ? s.entries : s.ways); };
     const bool full = std::all_of(kept.begin(), kept.end(), [](const TlbCandidate& c) { return c.shape.ways == 0; });
     auto estimate = settled(kept, "ways", full ? k_widest_entries : 0, ways_of);
-    const auto tested = conflict_pages(prefix);
-    if (tested == 0 && no_small_conflict(prefix) && ways_of(kept.front().shape) <= k_most_conflict_pages)
+    const auto conflicts = read_conflicts(prefix);
+    const auto tested = conflicts.pages();
+    if (tested == 0 && conflicts.none_small() && ways_of(kept.front().shape) <= k_most_conflict_pages)
       estimate =
           inconclusive(fmt::format("the curves say {:.0f}, but no set of up to {} pages was found that pushes one out",
                                    ways_of(kept.front().shape), k_most_conflict_pages));
@@ -180,34 +181,31 @@ class TlbAnalysis {
     add(prefix + "ways", "count", estimate, std::move(samples), "tlb.conflict");
   }
 
-  /// Whether group testing began with pages that push one out, and came to no small set of them.
-  [[nodiscard]] bool no_small_conflict(const std::string& prefix) const {
+  /// What group testing came to at a level, over all its questions.
+  struct Conflicts {
+    std::set<std::uint64_t> sizes;  ///< pages of the smallest set that pushes one out; 0: none found
+    std::uint64_t most_tests = 0;
+
+    /// The size, where all questions found the same one; else 0.
+    [[nodiscard]] double pages() const { return sizes.size() == 1 ? static_cast<double>(*sizes.begin()) : 0; }
+    /// Whether it began with pages that push one out, and came to no small set of them.
+    [[nodiscard]] bool none_small() const { return sizes == std::set<std::uint64_t>{0} && most_tests > k_many_tests; }
+  };
+
+  [[nodiscard]] Conflicts read_conflicts(const std::string& prefix) const {
     const auto* table = m_input.measurements.find("tlb.conflict");
-    if (table == nullptr) return false;
+    if (table == nullptr) return {};
     const auto* level = table->column<std::uint64_t>("level");
     const auto* pages = table->column<std::uint64_t>("set_pages");
     const auto* tests = table->column<std::uint64_t>("tests");
-    if (!level || !pages || !tests) return false;
-    bool failed = false;
-    for (std::size_t row = 0; row < table->rows(); ++row)
-      if (fmt::format("tlb.{}.", (*level)[row]) == prefix) {
-        if ((*pages)[row] != 0) return false;
-        failed = failed || (*tests)[row] > k_many_tests;
-      }
-    return failed;
-  }
-
-  /// Pages of the smallest conflict set, where all questions of a level found one of the same size; else 0.
-  [[nodiscard]] double conflict_pages(const std::string& prefix) const {
-    const auto* table = m_input.measurements.find("tlb.conflict");
-    if (table == nullptr) return 0;
-    const auto* level = table->column<std::uint64_t>("level");
-    const auto* pages = table->column<std::uint64_t>("set_pages");
-    if (!level || !pages) return 0;
-    std::set<std::uint64_t> sizes;
-    for (std::size_t row = 0; row < table->rows(); ++row)
-      if (fmt::format("tlb.{}.", (*level)[row]) == prefix) sizes.insert((*pages)[row]);
-    return sizes.size() == 1 ? static_cast<double>(*sizes.begin()) : 0;
+    if (!level || !pages) return {};
+    Conflicts conflicts;
+    for (std::size_t row = 0; row < table->rows(); ++row) {
+      if (fmt::format("tlb.{}.", (*level)[row]) != prefix) continue;
+      conflicts.sizes.insert((*pages)[row]);
+      if (tests != nullptr) conflicts.most_tests = std::max(conflicts.most_tests, (*tests)[row]);
+    }
+    return conflicts;
   }
 
   template <class Quantity>

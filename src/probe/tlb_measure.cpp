@@ -141,14 +141,15 @@ class TlbMeasurement {
   void add_row(std::uint64_t stride, std::uint64_t nodes, double aliased, double control) {
     m_table.make<std::uint64_t>("stride_bytes").push_back(stride);
     m_table.make<std::uint64_t>("nodes").push_back(nodes);
-    m_table.make<double>("alias_cycles").push_back(aliased);
-    m_table.make<double>("control_cycles").push_back(control);
-    m_table.make<double>("penalty_cycles").push_back(aliased - control);
-    m_table.make<double>("sigma_cycles").push_back(sigma(aliased, control));
-    m_table.make<std::uint64_t>("repetitions").push_back(m_repetitions);
+    add_reading(m_table, aliased, control);
   }
-  [[nodiscard]] double sigma(double aliased, double control) const {
-    return m_relative_noise * std::sqrt((aliased * aliased + control * control) / m_repetitions);
+  void add_reading(Table& table, double aliased, double control) const {
+    const double sigma = m_relative_noise * std::sqrt((aliased * aliased + control * control) / m_repetitions);
+    table.make<double>("alias_cycles").push_back(aliased);
+    table.make<double>("control_cycles").push_back(control);
+    table.make<double>("penalty_cycles").push_back(aliased - control);
+    table.make<double>("sigma_cycles").push_back(sigma);
+    table.make<std::uint64_t>("repetitions").push_back(m_repetitions);
   }
 
   Result<void> coarse() {
@@ -273,16 +274,10 @@ class TlbMeasurement {
           chase({alias_chase(std::move(lists.aliased), timing), alias_chase(std::move(lists.control), timing)},
                 fmt::format("replacement of level {}", i + 1));
       if (!walks) return tl::unexpected(walks.error());
-      const double aliased = mean_hop_cycles((*walks)[0]);
-      const double control = mean_hop_cycles((*walks)[1]);
       table.make<std::uint64_t>("level").push_back(i + 1);
       table.make<std::uint64_t>("entries").push_back(shape.entries);
       table.make<std::uint64_t>("span_bytes").push_back(shape.span_bytes);
-      table.make<double>("alias_cycles").push_back(aliased);
-      table.make<double>("control_cycles").push_back(control);
-      table.make<double>("penalty_cycles").push_back(aliased - control);
-      table.make<double>("sigma_cycles").push_back(sigma(aliased, control));
-      table.make<std::uint64_t>("repetitions").push_back(m_repetitions);
+      add_reading(table, mean_hop_cycles((*walks)[0]), mean_hop_cycles((*walks)[1]));
     }
     return {};
   }

@@ -47,11 +47,7 @@ std::vector<std::string> sweep_row(const std::string& policy, const SweepLine& l
 }
 
 void add_wrapped(std::string& out, const std::string& text, const TextStyle& style) {
-  std::string indent = "  ";
-  for (const auto& part : wrap(clean(text), std::max(40U, style.width) - 4)) {
-    out += indent + part + "\n";
-    indent = "  ";
-  }
+  for (const auto& part : wrap(clean(text), std::max(40U, style.width) - 4)) out += "  " + part + "\n";
 }
 
 /// A sentence as it ends a line: with a capital and a full stop.

@@ -6,6 +6,15 @@
 #include "target/target.hpp"
 
 namespace gpusonde {
+namespace {
+
+Result<void> check_path(LoadPath path, const Capabilities& capabilities) {
+  if (std::find(capabilities.paths.begin(), capabilities.paths.end(), path) == capabilities.paths.end())
+    return fail(ErrorKind::unsupported, fmt::format("this device has no '{}' loads", to_string(path)));
+  return {};
+}
+
+}  // namespace
 
 Result<void> check(const ChaseExperiment& experiment, const Capabilities& capabilities) {
   const auto& order = experiment.ring.order;
@@ -40,9 +49,7 @@ Result<void> check(const ChaseExperiment& experiment, const Capabilities& capabi
       experiment.hops * experiment.repetitions > capabilities.max_per_hop_hops)
     return wrong(fmt::format("{} hops timed one by one: at most {}", experiment.hops * experiment.repetitions,
                              capabilities.max_per_hop_hops));
-  if (std::find(capabilities.paths.begin(), capabilities.paths.end(), experiment.path) == capabilities.paths.end())
-    return fail(ErrorKind::unsupported, fmt::format("this device has no '{}' loads", to_string(experiment.path)));
-  return {};
+  return check_path(experiment.path, capabilities);
 }
 
 Result<void> check(const ListChaseExperiment& experiment, const Capabilities& capabilities, const AliasSpace& aliases) {
@@ -53,8 +60,7 @@ Result<void> check(const ListChaseExperiment& experiment, const Capabilities& ca
   if (experiment.repetitions == 0) return wrong("0 repetitions: give at least 1");
   if (experiment.places.size() < 2) return wrong("a list of fewer than two places: give at least two");
   if (experiment.path == LoadPath::shared) return wrong("a list of places in shared memory; choose a global load");
-  if (std::find(capabilities.paths.begin(), capabilities.paths.end(), experiment.path) == capabilities.paths.end())
-    return fail(ErrorKind::unsupported, fmt::format("this device has no '{}' loads", to_string(experiment.path)));
+  if (auto possible = check_path(experiment.path, capabilities); !possible) return possible;
   if (experiment.warmup_sm && !experiment.sm) return wrong("a warm-up on an SM of its own needs an SM for the chase");
   if (experiment.timing == HopTiming::per_hop &&
       (experiment.hops > capabilities.max_per_hop_hops ||

@@ -13,8 +13,6 @@ constexpr std::uint64_t k_line_bytes = 128;
 // Assumed, on the slow side: L2 at 300 ns, DRAM with every translation missing at 1200 ns.
 std::uint64_t hop_estimate_ns(bool small) { return small ? 300 : 1200; }
 
-std::uint64_t round_up_to_8(std::uint64_t hops) { return (hops + 7) / 8 * 8; }
-
 bool is_small(const ChaseExperiment& e) {
   const auto& order = e.ring.order;
   return e.path == LoadPath::shared ||

@@ -111,6 +111,78 @@ struct ListChaseExperiment {
   StorageSplit split;
 };
 
+/// What a step of a sequence does with its places.
+enum class StepKind : std::uint8_t {
+  touch,  ///< loads them all at once, in no order: the block's threads share them
+  walk,   ///< loads them one after the other, each when the last has come back
+  time,   ///< likewise, with a reading for each load
+  drop,   ///< no loads: the places' lines leave L2, as far as the device has an instruction for that
+};
+
+/// Places [first, first + count) of the sequence's list, `times` times over.
+struct SequenceStep {
+  StepKind kind = StepKind::walk;
+  std::uint32_t first = 0;
+  std::uint32_t count = 1;
+  std::uint32_t times = 1;
+};
+
+/// Many small tests of what is still in a cache: load this, then that, then time this again. Test i is the steps
+/// [tests[i], tests[i + 1]), the last one up to the end. L1 is empty at the beginning of each test; what L2 holds
+/// goes on from test to test, in order. What lies at the places is neither looked at nor changed.
+struct SequenceExperiment {
+  Region region = Region::buffer;
+  std::vector<std::uint64_t> places;  ///< byte offset in the region; a multiple of 8; repeated places are fine
+  std::vector<SequenceStep> steps;
+  std::vector<std::uint32_t> tests = {0};  ///< ascending, the first one 0
+  bool at_once = false;                    ///< tests do not depend on each other: each may run on an SM of its own
+  LoadPath path = LoadPath::global_cg;     ///< one of global memory
+  std::uint32_t prefetch_bytes = 0;        ///< 64, 128 or 256: the load's L2 prefetch size; 0: without
+  std::uint32_t fetch_limit_bytes = 0;     ///< the driver's limit of L2 fetches while it runs; 0: left alone
+  std::optional<std::uint32_t> sm;         ///< all tests on this SM; empty: any
+  StorageSplit split;
+};
+
+struct SequenceSamples {
+  std::vector<std::uint32_t> cycles;      ///< one a timed load, in the order of the steps
+  std::uint64_t base_address = 0;         ///< virtual address of the region's place 0
+  std::uint64_t shared_config_bytes = 0;  ///< as in ChaseSamples
+};
+
+/// Where a line is asked: a load is answered by the nearest copy in L2, an atomic where the line is at home.
+enum class LineOperation : std::uint8_t { load, atomic };
+
+/// Latency of single lines from single SMs: each place holds its own address, and `hops` dependent accesses go to it
+/// alone, after some that are not timed. The best of `repetitions` counts.
+struct LineMapExperiment {
+  std::vector<std::uint64_t> places;  ///< byte offset in the buffer; a multiple of 8; on lines of their own
+  std::vector<std::uint32_t> sms;     ///< empty: all
+  LineOperation operation = LineOperation::load;
+  std::uint32_t hops = 8;         ///< a multiple of 8
+  std::uint32_t repetitions = 2;  ///< smallest counts
+  std::uint32_t sms_at_once = 1;  ///< so many SMs measure at a time, each a line of its own
+};
+
+struct LineMapSamples {
+  std::vector<std::uint32_t> sms;            ///< that measured, ascending
+  std::vector<std::uint16_t> eighth_cycles;  ///< an access's latency in 1/8 cycles; [sm][place]
+  std::uint64_t base_address = 0;            ///< virtual address of the buffer's place 0
+};
+
+/// All SMs load lines drawn at random from a list, past L1, as many at a time as they can have under way: how many
+/// lines the slices that hold them serve.
+struct ThroughputExperiment {
+  std::vector<std::uint64_t> places;   ///< byte offset in the buffer; a multiple of 8; at most 8192
+  std::uint32_t loads_a_lane = 256;    ///< each lane loads so many lines
+  std::uint32_t threads_per_sm = 512;  ///< a multiple of 32
+};
+
+struct ThroughputSamples {
+  std::uint64_t lines = 0;  ///< loaded in all
+  double cycles = 0;        ///< from the first load to the last, on an SM's clock
+  std::uint32_t sm_count = 0;
+};
+
 /// Two clock reads back to back, `repetitions` times.
 struct TimerExperiment {
   std::uint32_t repetitions = 64;
@@ -137,8 +209,9 @@ struct ElapsedSamples {
   std::uint64_t iterations = 0;
 };
 
-using Experiment =
-    std::variant<ChaseExperiment, TimerExperiment, LoopOverheadExperiment, ClockExperiment, ListChaseExperiment>;
-using Samples = std::variant<ChaseSamples, TimerSamples, ElapsedSamples>;
+using Experiment = std::variant<ChaseExperiment, TimerExperiment, LoopOverheadExperiment, ClockExperiment,
+                                ListChaseExperiment, SequenceExperiment, LineMapExperiment, ThroughputExperiment>;
+using Samples =
+    std::variant<ChaseSamples, TimerSamples, ElapsedSamples, SequenceSamples, LineMapSamples, ThroughputSamples>;
 
 }  // namespace gpusonde

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <bit>
 #include <optional>
 #include <utility>
 
@@ -9,6 +10,7 @@
 #include "model/expression.hpp"
 #include "model/hash_compiler.hpp"
 #include "model/hash_parser.hpp"
+#include "model/linear_form.hpp"
 
 namespace gpusonde {
 
@@ -53,6 +55,21 @@ AddressFunction AddressFunction::parities(const std::vector<std::uint64_t>& mask
 std::uint32_t AddressFunction::operator()(std::uint64_t address) const noexcept {
   if (m_program->compiled) return (*m_program->compiled)(address);
   return static_cast<std::uint32_t>(evaluate(m_program->expression, address));
+}
+
+std::optional<std::vector<std::uint64_t>> AddressFunction::address_masks() const {
+  const auto& expression = m_program->expression;
+  const auto form = linear_forms(expression)[expression.root];
+  if (!form) return std::nullopt;
+  const auto value_bits = form->varying_bits() & 0xFFFFFFFF;
+  std::vector<std::uint64_t> masks(static_cast<std::size_t>(std::bit_width(value_bits)), 0);
+  for (std::size_t bit = 0; bit < masks.size(); ++bit) {
+    for (const auto& [word, mask] : form->bits[bit]) {
+      if (expression.nodes[word].op != Op::address) return std::nullopt;
+      masks[bit] = mask;
+    }
+  }
+  return masks;
 }
 
 const std::string& AddressFunction::text() const noexcept { return m_program->text; }

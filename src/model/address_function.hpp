@@ -11,6 +11,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -42,6 +43,9 @@ class AddressFunction {
   [[nodiscard]] static AddressFunction parities(const std::vector<std::uint64_t>& masks);
 
   [[nodiscard]] std::uint32_t operator()(std::uint64_t address) const noexcept;
+  /// For each bit of the value, lowest first, the address bits whose parity it is but for a constant; without the
+  /// bits above the last that depends on the address. Nothing when some bit is not such a parity, or not seen to be.
+  [[nodiscard]] std::optional<std::vector<std::uint64_t>> address_masks() const;
   /// The program text it was parsed from or an equivalent one; parses back to the same function.
   [[nodiscard]] const std::string& text() const noexcept;
   /// Same text.

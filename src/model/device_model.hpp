@@ -38,26 +38,36 @@ struct DomainLatency {
 };
 
 /// One cache level. Capacity = slices * sets * ways * line_bytes.
+/// With two partitions each holds all of this, so the figures are those of one: a load is answered by the copy in the
+/// partition of its SM (Scope::partition), an atomic goes to the line's home.
 struct CacheModel {
   std::string name = "l1";  ///< l1, l2, l3: in order, nearest first
   Scope scope = Scope::sm;
   std::uint32_t line_bytes = 128;
   std::uint32_t sector_bytes = 32;
+  std::uint32_t fetch_bytes = 0;  ///< a miss brings this aligned block of the line from below; 0: one sector
   std::uint32_t ways = 4;
   std::uint32_t sets = 256;  ///< per slice
   std::uint32_t slices = 1;
   AddressFunction set_function;    ///< of the line's first byte; value % sets is the set
   AddressFunction slice_function;  ///< of the line's first byte; value % slices is the slice
+  std::uint32_t partitions = 1;    ///< 1 or 2
+  AddressFunction home_function;   ///< of the line's first byte, physical; value % partitions is its home
   AddressSpace index = AddressSpace::physical_address;
   AddressSpace tag = AddressSpace::physical_address;
   Replacement replacement = Replacement::lru;
   DomainLatency hit;               ///< load to use of a hit here, mean over slices
   double slice_spread_cycles = 0;  ///< SM-to-slice distance: hit +- half of this, mean 0 for every SM
+  double far_cycles = 0;           ///< what an atomic takes more when its line's home is the other partition
+  double atomic_cycles = 0;        ///< what an atomic takes more here than a load that hits
+  double lines_per_cycle = 0.5;    ///< lines that one slice serves in an SM cycle
   bool allocates_cg = true;        ///< false: `.cg` loads bypass this level (L1)
 
   [[nodiscard]] std::uint64_t capacity_bytes() const noexcept {
     return std::uint64_t{line_bytes} * ways * sets * slices;
   }
+  /// What a miss brings from the level below.
+  [[nodiscard]] std::uint32_t fetched_bytes() const noexcept { return fetch_bytes == 0 ? sector_bytes : fetch_bytes; }
 
   bool operator==(const CacheModel&) const = default;
 };
@@ -124,6 +134,7 @@ struct TimingModel {
   double per_hop_overhead_cycles = 10;  ///< what timing each hop adds to it
   double loop_overhead_cycles = 4;      ///< one iteration of the multiply-add loop
   double shared_hit_cycles = 0;         ///< shared-memory load; 0: the model has no shared memory
+  double crossbar_lines_per_cycle = 2;  ///< line requests that an SM can send in one of its cycles
 
   bool operator==(const TimingModel&) const = default;
 };

@@ -91,6 +91,7 @@ class ModelReader {
     reader.number("per_hop_overhead_cycles", timing.per_hop_overhead_cycles);
     reader.number("loop_overhead_cycles", timing.loop_overhead_cycles);
     reader.number("shared_hit_cycles", timing.shared_hit_cycles);
+    reader.number("crossbar_lines_per_cycle", timing.crossbar_lines_per_cycle);
     reader.finish();
   }
 
@@ -101,22 +102,29 @@ class ModelReader {
     reader.choice("scope", cache.scope, k_scope_names);
     reader.bytes("line_bytes", cache.line_bytes);
     reader.bytes("sector_bytes", cache.sector_bytes);
+    reader.bytes("fetch_bytes", cache.fetch_bytes);
     reader.count("ways", cache.ways);
     reader.require("ways", "the lines of a set");
     reader.count("sets", cache.sets);
     reader.require("sets", "the sets of a slice");
     reader.count("slices", cache.slices);
+    reader.count("partitions", cache.partitions);
     reader.choice("index", cache.index, k_address_space_names);
     reader.choice("tag", cache.tag, k_address_space_names);
     reader.choice("replacement", cache.replacement, k_replacement_names);
     latency(reader, "cache", "hit", cache.hit);
     reader.number("slice_spread_cycles", cache.slice_spread_cycles);
+    reader.number("far_cycles", cache.far_cycles);
+    reader.number("atomic_cycles", cache.atomic_cycles);
+    reader.number("lines_per_cycle", cache.lines_per_cycle);
     reader.flag("allocates_cg", cache.allocates_cg);
     const auto unit = std::uint64_t{std::max(cache.line_bytes, 1U)};
     const auto slices = std::uint64_t{std::max(cache.slices, 1U)};
     const auto sets = std::uint64_t{std::max(cache.sets, 1U)};
+    const auto partitions = std::uint64_t{std::max(cache.partitions, 1U)};
     cache.slice_function = function(reader, "slice", slices, AddressFunction::modulo(unit, slices));
     cache.set_function = function(reader, "set", sets, AddressFunction::modulo(unit * slices, sets));
+    cache.home_function = function(reader, "home", partitions, AddressFunction::modulo(unit, partitions));
     reader.finish();
   }
 
@@ -221,8 +229,11 @@ class ModelReader {
     return AddressFunction::parities(masks);
   }
 
-  /// Of the value at the path, or of the nearest table above it.
+  /// Of the value at the path, of the masks that a function is given by, or of the nearest table above.
   static toml::source_position position_of(const toml::table& root, std::string path) {
+    constexpr std::string_view function_ending = "_function";
+    if (path.ends_with(function_ending) && !toml::at_path(root, path))
+      path.replace(path.size() - function_ending.size(), std::string::npos, "_masks");
     while (!path.empty()) {
       if (const auto found = toml::at_path(root, path)) return found.node()->source().begin;
       const auto dot = path.find_last_of(".[");

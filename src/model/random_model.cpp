@@ -5,11 +5,12 @@
 #include <algorithm>
 #include <array>
 #include <bit>
-#include <cmath>
 #include <limits>
 
 #include "core/random.hpp"
 #include "core/units.hpp"
+#include "model/random_draws.hpp"
+#include "model/random_geometry.hpp"
 
 namespace gpusonde {
 namespace {
@@ -33,12 +34,6 @@ AddressFunction random_hash(Random& random, unsigned bits) {
 Replacement random_policy(Random& random, std::uint32_t ways) {
   constexpr std::array policies{Replacement::lru, Replacement::fifo, Replacement::random, Replacement::tree_plru};
   return policies[random.below(std::has_single_bit(ways) ? 4 : 3)];
-}
-
-/// Log-uniform in [low, high].
-std::uint64_t random_size(Random& random, std::uint64_t low, std::uint64_t high) {
-  const double ratio = static_cast<double>(high) / static_cast<double>(low);
-  return static_cast<std::uint64_t>(static_cast<double>(low) * std::pow(ratio, random.uniform()));
 }
 
 /// Ways, sets and functions for a capacity between the bounds.
@@ -172,9 +167,12 @@ DeviceModel random_model(std::uint64_t seed, const RandomModelOptions& options) 
   model.memory_bytes = k_memory_bytes;
   model.timing.sm_mhz = static_cast<double>(random.between(900, 3000));
   model.timing.index_overhead_cycles = static_cast<double>(random.between(2, 8));
-  add_caches(random, model,
-             static_cast<unsigned>(random.between(options.least_cache_levels, options.most_cache_levels)),
-             options.most_capacity_bytes);
+  if (options.any_geometry)
+    add_any_geometry(random, model);
+  else
+    add_caches(random, model,
+               static_cast<unsigned>(random.between(options.least_cache_levels, options.most_cache_levels)),
+               options.most_capacity_bytes);
   if (options.any_translation) {
     any_tlbs(random, model);
     any_addressing(random, model);

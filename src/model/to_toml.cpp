@@ -82,6 +82,7 @@ void write_timing(Writer& writer, const TimingModel& timing) {
   writer.line("per_hop_overhead_cycles", timing.per_hop_overhead_cycles);
   writer.line("loop_overhead_cycles", timing.loop_overhead_cycles);
   writer.line("shared_hit_cycles", timing.shared_hit_cycles);
+  writer.line("crossbar_lines_per_cycle", timing.crossbar_lines_per_cycle);
 }
 
 void write_cache(Writer& writer, const CacheModel& cache) {
@@ -90,17 +91,23 @@ void write_cache(Writer& writer, const CacheModel& cache) {
   writer.word("scope", name_of(k_scope_names, cache.scope));
   writer.line("line_bytes", cache.line_bytes);
   writer.line("sector_bytes", cache.sector_bytes);
+  writer.line("fetch_bytes", cache.fetch_bytes);
   writer.line("ways", cache.ways);
   writer.line("sets", cache.sets);
   writer.line("slices", cache.slices);
+  writer.line("partitions", cache.partitions);
   writer.word("index", name_of(k_address_space_names, cache.index));
   writer.word("tag", name_of(k_address_space_names, cache.tag));
   writer.word("replacement", to_string(cache.replacement));
   writer.line("hit", latency(cache.hit));
   writer.line("slice_spread_cycles", cache.slice_spread_cycles);
+  writer.line("far_cycles", cache.far_cycles);
+  writer.line("atomic_cycles", cache.atomic_cycles);
+  writer.line("lines_per_cycle", cache.lines_per_cycle);
   writer.line("allocates_cg", std::string(cache.allocates_cg ? "true" : "false"));
   writer.line("slice_function", program(cache.slice_function));
   writer.line("set_function", program(cache.set_function));
+  writer.line("home_function", program(cache.home_function));
 }
 
 void write_unified(Writer& writer, const UnifiedStorageModel& unified) {

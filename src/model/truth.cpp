@@ -7,7 +7,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
+#include <optional>
 
+#include "core/parity_span.hpp"
 #include "core/units.hpp"
 #include "model/device_model.hpp"
 #include "model/enum_names.hpp"
@@ -51,7 +54,8 @@ class Truths {
     for (const auto& cache : m_model.caches) {
       if (!cache.allocates_cg) {
         cache_truths("l1", cache);
-        count("l1.capacity", l1_capacity_bytes(cache));
+        count("l1.capacity", l1_sets_left(cache) * cache.capacity_bytes() / cache.sets);
+        l1_set_masks(cache);
       } else if (near == nullptr) {
         near = &cache;
       } else {
@@ -62,6 +66,8 @@ class Truths {
     cache_truths("l2", *near);
     count("l2.slices", near->slices);
     count("l2.sets_per_slice", near->sets);
+    count("l2.fetch_granularity", near->fetched_bytes());
+    partitions(*near);
     count("l2.capacity", (far == nullptr ? near : far)->capacity_bytes());
     if (far == nullptr) return;
     count("l2.near_capacity", near->capacity_bytes());
@@ -81,15 +87,39 @@ class Truths {
   }
 
   /// At best: with the shared part that blocks of 1024 threads leave. L1 loses whole sets to it.
-  [[nodiscard]] std::uint64_t l1_capacity_bytes(const CacheModel& cache) const {
-    if (!m_model.unified) return cache.capacity_bytes();
+  [[nodiscard]] std::uint64_t l1_sets_left(const CacheModel& cache) const {
+    if (!m_model.unified) return cache.sets;
     const auto& unified = *m_model.unified;
     const auto needed = std::max(1U, unified.max_threads / 1024) * unified.reserved_per_block_bytes;
     auto shared_bytes = unified.shared_choices_bytes.back();
     for (const auto choice : unified.shared_choices_bytes)
       if (choice >= needed) shared_bytes = std::min(shared_bytes, choice);
     const auto sets = cache.sets * (unified.total_bytes - shared_bytes) / unified.total_bytes;
-    return std::max<std::uint64_t>(sets, 1) * cache.capacity_bytes() / cache.sets;
+    return std::max<std::uint64_t>(sets, 1);
+  }
+
+  /// Only where the set is made of parities of virtual address bits. A physical index is one as far as it takes bits
+  /// within a frame, which translation leaves alone.
+  void l1_set_masks(const CacheModel& cache) {
+    const auto sets = l1_sets_left(cache);
+    auto masks = cache.set_function.address_masks();
+    if (!masks || !std::has_single_bit(sets)) return;
+    masks->resize(std::min(masks->size(), static_cast<std::size_t>(std::bit_width(sets)) - 1));
+    std::uint64_t used_bits = 0;
+    for (auto& mask : *masks) used_bits |= mask &= ~(std::uint64_t{cache.line_bytes} - 1);
+    if (cache.index == AddressSpace::physical_address && used_bits >= m_model.paging.frame_bytes) return;
+    std::vector<std::string> texts;
+    for (const auto mask : canonical_masks(*masks)) texts.push_back(hex_mask(mask));
+    add("l1.set_masks", std::move(texts));
+  }
+
+  void partitions(const CacheModel& cache) {
+    count("l2.partitions", cache.partitions);
+    if (cache.partitions != 2) return;
+    const auto masks = cache.home_function.address_masks();
+    if (!masks || masks->empty()) return;
+    const auto mask = masks->front() & ~(std::uint64_t{cache.line_bytes} - 1);
+    if (mask != 0) add("l2.home_mask", hex_mask(mask));
   }
 
   [[nodiscard]] double dram_cycles() const {

@@ -95,6 +95,7 @@ class Checker {
     number("per_hop_overhead_cycles", timing.per_hop_overhead_cycles, 0, 1000);
     number("loop_overhead_cycles", timing.loop_overhead_cycles, 0, 1000);
     number("shared_hit_cycles", timing.shared_hit_cycles, 0, 1000);
+    above_zero("crossbar_lines_per_cycle", timing.crossbar_lines_per_cycle, 1024);
   }
 
   void cache(std::size_t level) {
@@ -107,6 +108,7 @@ class Checker {
     power_of_two("sector_bytes", cache.sector_bytes, 16, 4096);
     check(cache.sector_bytes <= cache.line_bytes && cache.line_bytes / cache.sector_bytes <= 32, "sector_bytes",
           fmt::format("is {}; a line of {} holds 1 to 32 sectors", cache.sector_bytes, cache.line_bytes));
+    if (cache.fetch_bytes != 0) power_of_two("fetch_bytes", cache.fetch_bytes, cache.sector_bytes, cache.line_bytes);
     count("ways", cache.ways, 256);
     count("sets", cache.sets, 1ULL << 20);
     count("slices", cache.slices, 1024);
@@ -121,6 +123,18 @@ class Checker {
     number("slice_spread_cycles", cache.slice_spread_cycles, 0, cycles(cache.hit));
     reaches("slice_function", cache.slice_function, cache.slices, cache.line_bytes);
     reaches("set_function", cache.set_function, cache.sets, cache.line_bytes);
+    partitions(cache);
+    number("atomic_cycles", cache.atomic_cycles, 0, 10000);
+    above_zero("lines_per_cycle", cache.lines_per_cycle, 1024);
+  }
+
+  void partitions(const CacheModel& cache) {
+    check(cache.partitions == 1 || cache.partitions == 2, "partitions",
+          fmt::format("is {}; give 1 or 2", cache.partitions));
+    check(cache.partitions == 1 || cache.scope == Scope::gpu, "partitions",
+          "is 2 where the scope is not gpu; give it the scope gpu");
+    reaches("home_function", cache.home_function, cache.partitions, cache.line_bytes);
+    number("far_cycles", cache.far_cycles, 0, 10000);
   }
 
   /// A function that leaves sets or slices out makes a smaller cache than the figures say. Checked on

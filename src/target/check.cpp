@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 
 #include "core/units.hpp"
 #include "target/target.hpp"
@@ -88,6 +89,107 @@ Result<void> check(const ListChaseExperiment& experiment, const Capabilities& ca
   if (distinct > aliases.max_pages && aliased)
     return wrong(fmt::format("{} pages mapped at a time: at most {}", distinct, aliases.max_pages));
   return {};
+}
+
+namespace {
+
+constexpr std::size_t k_most_throughput_places = 8192;
+
+tl::unexpected<Error> wrong(std::string message) { return fail(ErrorKind::usage, std::move(message)); }
+
+/// Each a multiple of 8 and inside a region.
+Result<void> check_places(const std::vector<std::uint64_t>& places, std::uint64_t limit_bytes) {
+  if (places.empty()) return wrong("an empty list of places: give at least one");
+  for (const auto place : places) {
+    if (place % 8 != 0) return wrong(fmt::format("place {} is no multiple of 8", place));
+    if (place > limit_bytes - 8)
+      return wrong(fmt::format("place {} lies beyond the {} this device can give; choose a smaller one", place,
+                               format_bytes(limit_bytes)));
+  }
+  return {};
+}
+
+Result<void> check_size(std::uint32_t bytes, const std::vector<std::uint32_t>& there_are, std::string_view what) {
+  if (bytes == 0 || std::find(there_are.begin(), there_are.end(), bytes) != there_are.end()) return {};
+  return fail(ErrorKind::unsupported, fmt::format("this device has no {} of {} B", what, bytes));
+}
+
+Result<void> check_steps(const SequenceExperiment& e, const Capabilities& capabilities) {
+  for (const auto& step : e.steps) {
+    if (step.kind == StepKind::drop && e.path != LoadPath::global_cg)
+      return wrong("lines are dropped from L2 in a sequence of loads past L1; choose cg");
+    if (step.kind == StepKind::drop && !capabilities.drops_lines)
+      return fail(ErrorKind::unsupported, "this device has no instruction that drops a line from L2");
+    if (step.count == 0 || step.times == 0) return wrong("a step of no loads: give at least one place, once");
+    if (step.first >= e.places.size() || step.count > e.places.size() - step.first)
+      return wrong(fmt::format("a step over places {} to {} of a list of {}", step.first,
+                               std::uint64_t{step.first} + step.count - 1, e.places.size()));
+  }
+  if (e.tests.empty() || e.tests.front() != 0 || e.tests.back() >= e.steps.size() ||
+      std::adjacent_find(e.tests.begin(), e.tests.end(), std::greater_equal<>()) != e.tests.end())
+    return wrong("tests must begin at step 0 and ascend, each with at least one step");
+  return {};
+}
+
+}  // namespace
+
+Result<void> check(const SequenceExperiment& experiment, const Capabilities& capabilities, const AliasSpace& aliases) {
+  if (experiment.path == LoadPath::shared) return wrong("a sequence in shared memory; choose a global load");
+  if (auto r = check_path(experiment.path, capabilities); !r) return r;
+  if (experiment.prefetch_bytes != 0 && experiment.path != LoadPath::global_cg)
+    return wrong("a prefetch size goes with loads past L1; choose cg");
+  if (auto r = check_size(experiment.prefetch_bytes, capabilities.prefetch_sizes_bytes, "L2 prefetch size"); !r)
+    return r;
+  if (auto r = check_size(experiment.fetch_limit_bytes, capabilities.fetch_limits_bytes, "limit of L2 fetches"); !r)
+    return r;
+  const bool aliased = experiment.region == Region::aliases;
+  if (aliased && aliases.page_bytes == 0) return fail(ErrorKind::unsupported, aliases.why_not);
+  if (auto r = check_places(experiment.places, aliased ? aliases.span_bytes : capabilities.max_ring_bytes); !r)
+    return r;
+  if (aliased) {
+    std::vector<std::uint64_t> pages;
+    for (const auto place : experiment.places) pages.push_back(place / aliases.page_bytes);
+    std::sort(pages.begin(), pages.end());
+    const auto distinct = static_cast<std::uint64_t>(std::unique(pages.begin(), pages.end()) - pages.begin());
+    if (distinct > aliases.max_pages)
+      return wrong(fmt::format("{} pages mapped at a time: at most {}", distinct, aliases.max_pages));
+  }
+  return check_steps(experiment, capabilities);
+}
+
+Result<void> check(const LineMapExperiment& experiment, const Capabilities& capabilities, std::uint32_t sm_count) {
+  if (experiment.hops == 0 || experiment.hops % 8 != 0 || experiment.repetitions == 0 || experiment.sms_at_once == 0)
+    return wrong(fmt::format("{} hops, {} repetitions, {} SMs at once: give a multiple of 8, and at least one of each",
+                             experiment.hops, experiment.repetitions, experiment.sms_at_once));
+  if (auto r = check_places(experiment.places, capabilities.max_ring_bytes); !r) return r;
+  if (experiment.places.size() > capabilities.max_map_places)
+    return wrong(fmt::format("a map of {} lines: at most {}", experiment.places.size(), capabilities.max_map_places));
+  auto sms = experiment.sms;
+  std::sort(sms.begin(), sms.end());
+  if (std::adjacent_find(sms.begin(), sms.end()) != sms.end()) return wrong("an SM is named twice; name each once");
+  if (!sms.empty() && sms.back() >= sm_count)
+    return wrong(fmt::format("there is no SM {}: this device has {}, counted from 0", sms.back(), sm_count));
+  auto slots = experiment.places;
+  std::sort(slots.begin(), slots.end());
+  if (const auto same = std::adjacent_find(slots.begin(), slots.end()); same != slots.end())
+    return wrong(fmt::format("two places share the 8 bytes at {}; a node needs its own", *same));
+  return {};
+}
+
+Result<void> check(const ThroughputExperiment& experiment, const Capabilities& capabilities) {
+  if (auto r = check_places(experiment.places, capabilities.max_ring_bytes); !r) return r;
+  if (experiment.places.size() > k_most_throughput_places)
+    return wrong(fmt::format("throughput of {} lines: at most {}", experiment.places.size(), k_most_throughput_places));
+  if (experiment.threads_per_sm == 0 || experiment.threads_per_sm % 32 != 0 || experiment.threads_per_sm > 1024 ||
+      experiment.loads_a_lane == 0)
+    return wrong(
+        fmt::format("{} threads that load {} lines each: give 32 to 1024 in whole warps, and at least one line",
+                    experiment.threads_per_sm, experiment.loads_a_lane));
+  return {};
+}
+
+Result<std::vector<std::uint64_t>> Target::physical_addresses(std::span<const std::uint64_t>) {
+  return fail(ErrorKind::unsupported, "this device does not tell physical addresses");
 }
 
 }  // namespace gpusonde

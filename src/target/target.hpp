@@ -26,6 +26,11 @@ struct Capabilities {
   bool warmups_agree = false;               ///< a parallel warm-up leaves exactly what a serial one does
   bool sm_choice = false;                   ///< ChaseExperiment::sm is honoured
   std::vector<LoadPath> paths;
+  std::uint32_t max_map_places = 1 << 16;           ///< of a LineMapExperiment
+  std::vector<std::uint32_t> prefetch_sizes_bytes;  ///< of SequenceExperiment::prefetch_bytes; empty: none
+  std::vector<std::uint32_t> fetch_limits_bytes;    ///< of SequenceExperiment::fetch_limit_bytes; empty: fixed
+  bool drops_lines = false;                         ///< StepKind::drop
+  bool physical_addresses = false;                  ///< Target::physical_addresses can tell
 };
 
 /// One physical page mapped under many virtual ones, on demand: address p of the space is byte p % page_bytes of
@@ -64,6 +69,9 @@ class Target {
   /// Undoes all mappings of the alias space, to leave their memory and time to others.
   virtual void release_aliases() {}
 
+  /// Physical addresses of places of the buffer, as root tools read them from page tables. Errors: unsupported.
+  [[nodiscard]] virtual Result<std::vector<std::uint64_t>> physical_addresses(std::span<const std::uint64_t> places);
+
   /// Executes the experiments in order and returns one Samples per experiment, of the alternative
   /// that belongs to it. Each experiment behaves as if run alone after the others: a target may
   /// reorder or run them at once only where that makes no difference.
@@ -83,5 +91,15 @@ class Target {
 /// `aliases` is looked at only for Region::aliases. Errors: usage, unsupported (no alias space: its reason).
 [[nodiscard]] Result<void> check(const ListChaseExperiment& experiment, const Capabilities& capabilities,
                                  const AliasSpace& aliases);
+
+/// Likewise for a sequence: steps inside the list, tests that ascend from 0, places in their region, sizes that the
+/// target has. Errors: usage, unsupported.
+[[nodiscard]] Result<void> check(const SequenceExperiment& experiment, const Capabilities& capabilities,
+                                 const AliasSpace& aliases);
+/// Places inside the buffer and on lines of their own, hops a multiple of 8, SMs below `sm_count`. Errors: usage.
+[[nodiscard]] Result<void> check(const LineMapExperiment& experiment, const Capabilities& capabilities,
+                                 std::uint32_t sm_count);
+/// Places inside the buffer, 1 to 8192 of them; whole warps. Errors: usage.
+[[nodiscard]] Result<void> check(const ThroughputExperiment& experiment, const Capabilities& capabilities);
 
 }  // namespace gpusonde

@@ -46,13 +46,18 @@ Result<void> ChaseSession::prepare(const char* link_kernel) {
   return clear(m_samples_offset);
 }
 
-Result<void> ChaseSession::check_shape() {
-  const auto& split = m_request.split;
+Result<void> check_split(const StorageSplit& split) {
   if (split.block_threads == 0 || split.block_threads > 1024)
     return fail(ErrorKind::usage, fmt::format("a block of {} threads: give 1 to 1024", split.block_threads));
   if (split.carveout_percent < -1 || split.carveout_percent > 100)
     return fail(ErrorKind::usage, fmt::format("a carve-out of {} %: give 0 to 100, or -1 for the driver's choice",
                                               split.carveout_percent));
+  return {};
+}
+
+Result<void> ChaseSession::check_shape() {
+  const auto& split = m_request.split;
+  if (auto r = check_split(split); !r) return r;
   m_shape.threads = split.block_threads;
   std::uint64_t shared = m_request.shared_ring_bytes;
   if (m_per_hop) shared += 2 * m_request.hops * m_request.repetitions;
@@ -65,22 +70,12 @@ Result<void> ChaseSession::check_shape() {
 }
 
 Result<void> ChaseSession::set_split(const char* link_kernel) {
-  // How many blocks could be resident if shared memory were no limit: what the driver provides for.
-  const int carveout = m_request.split.carveout_percent;
-  if (auto r = m_r.launcher.prefer_carveout(m_module, m_kernel, 100); !r) return r;
-  const auto resident = m_r.launcher.resident_blocks(m_module, m_kernel, m_shape);
   // The link kernel gets the same split, else the SM is set up anew between link and chase.
-  if (auto r = m_r.launcher.prefer_carveout(m_module, m_kernel, carveout); !r) return r;
+  const int carveout = m_request.split.carveout_percent;
   if (auto r = m_r.launcher.prefer_carveout(ModuleId::base, link_kernel, carveout); !r) return r;
-  if (!resident) return tl::unexpected(resident.error());
-  const auto& nominal = m_r.device.nominal;
-  m_samples.shared_config_bytes = shared_config_bytes(
-      {.compute_capability = m_r.device.compute_capability_major * 10 + m_r.device.compute_capability_minor,
-       .shared_per_sm_bytes = nominal.shared_per_sm_bytes,
-       .reserved_per_block_bytes = nominal.reserved_shared_per_block_bytes,
-       .shared_per_block_bytes = m_shape.dynamic_shared_bytes,
-       .resident_blocks = *resident,
-       .carveout_percent = carveout});
+  const auto shared = apply_split(m_module, m_kernel, m_shape, carveout, m_r);
+  if (!shared) return tl::unexpected(shared.error());
+  m_samples.shared_config_bytes = *shared;
   return {};
 }
 
@@ -160,6 +155,23 @@ Result<void> ChaseSession::read(void* host, std::size_t offset, std::size_t byte
     return tl::unexpected(
         driver_error(m_r.driver, result, fmt::format("cannot read the results of kernel {}", m_kernel)));
   return {};
+}
+
+Result<std::uint64_t> apply_split(ModuleId module, const std::string& kernel, const LaunchShape& shape, int carveout,
+                                  const ChaseResources& r) {
+  // How many blocks could be resident if shared memory were no limit: what the driver provides for.
+  if (auto set = r.launcher.prefer_carveout(module, kernel, 100); !set) return tl::unexpected(set.error());
+  const auto resident = r.launcher.resident_blocks(module, kernel, shape);
+  if (auto set = r.launcher.prefer_carveout(module, kernel, carveout); !set) return tl::unexpected(set.error());
+  if (!resident) return tl::unexpected(resident.error());
+  const auto& nominal = r.device.nominal;
+  return shared_config_bytes(
+      {.compute_capability = r.device.compute_capability_major * 10 + r.device.compute_capability_minor,
+       .shared_per_sm_bytes = nominal.shared_per_sm_bytes,
+       .reserved_per_block_bytes = nominal.reserved_shared_per_block_bytes,
+       .shared_per_block_bytes = shape.dynamic_shared_bytes,
+       .resident_blocks = *resident,
+       .carveout_percent = carveout});
 }
 
 LaunchShape link_shape(std::uint64_t nodes) {

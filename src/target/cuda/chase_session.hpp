@@ -86,6 +86,12 @@ class ChaseSession {
   ChaseSamples m_samples;
 };
 
+/// A block's threads and a carve-out that there are. Errors: usage.
+[[nodiscard]] Result<void> check_split(const StorageSplit& split);
+/// Asks for the kernel's carve-out; bytes of shared memory that the driver then configures, 0 when not known.
+[[nodiscard]] Result<std::uint64_t> apply_split(ModuleId module, const std::string& kernel, const LaunchShape& shape,
+                                                int carveout_percent, const ChaseResources& resources);
+
 /// Of a grid-stride kernel that links `nodes` nodes.
 [[nodiscard]] LaunchShape link_shape(std::uint64_t nodes);
 

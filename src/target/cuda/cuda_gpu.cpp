@@ -7,8 +7,10 @@
 #include "target/cuda/chase_runner.hpp"
 #include "target/cuda/host_facts.hpp"
 #include "target/cuda/kernel_parameters.hpp"
+#include "target/cuda/line_map_runner.hpp"
 #include "target/cuda/list_chase.hpp"
 #include "target/cuda/nvml_state.hpp"
+#include "target/cuda/sequence_runner.hpp"
 
 namespace gpusonde::cuda {
 namespace {
@@ -61,6 +63,11 @@ CudaGpu::CudaGpu(const DriverTable& driver, const NvmlTable* nvml, Device device
   m_capabilities.sm_choice = true;
   m_capabilities.paths = {LoadPath::global_ca, LoadPath::global_cg, LoadPath::global_cv, LoadPath::global_nc,
                           LoadPath::shared};
+  if (m_info.compute_capability_major >= 8) {
+    m_capabilities.prefetch_sizes_bytes = {64, 128, 256};
+    m_capabilities.fetch_limits_bytes = {32, 64, 128};
+    m_capabilities.drops_lines = true;
+  }
 }
 
 Environment CudaGpu::environment() {
@@ -97,12 +104,18 @@ Result<std::vector<Samples>> CudaGpu::run(std::span<const Experiment> experiment
   if (auto r = warm_clocks(); !r) return tl::unexpected(r.error());
   const ChaseResources resources{m_driver, m_info, m_launcher, m_scratch, buffer, control.cancel};
   const auto execute_one = [&](const auto& experiment) -> Result<Samples> {
-    const auto as_samples = [](ChaseSamples&& s) { return Samples(std::move(s)); };
+    const auto as_samples = [](auto&& s) { return Samples(std::forward<decltype(s)>(s)); };
     using Kind = std::decay_t<decltype(experiment)>;
     if constexpr (std::is_same_v<Kind, ChaseExperiment>)
       return run_chase(experiment, resources).map(as_samples);
     else if constexpr (std::is_same_v<Kind, ListChaseExperiment>)
       return run_list_chase(experiment, {m_places, m_aliases}, resources).map(as_samples);
+    else if constexpr (std::is_same_v<Kind, SequenceExperiment>)
+      return run_sequence(experiment, {m_places, m_aliases}, resources).map(as_samples);
+    else if constexpr (std::is_same_v<Kind, LineMapExperiment>)
+      return run_line_map(experiment, m_places, resources).map(as_samples);
+    else if constexpr (std::is_same_v<Kind, ThroughputExperiment>)
+      return run_throughput(experiment, m_places, resources).map(as_samples);
     else
       return execute(experiment);
   };
@@ -120,6 +133,9 @@ Result<std::vector<Samples>> CudaGpu::run(std::span<const Experiment> experiment
 }
 
 Result<void> CudaGpu::check_all(std::span<const Experiment> experiments, std::uint64_t& buffer_end) {
+  const auto reach = [&](const std::vector<std::uint64_t>& places) {
+    if (!places.empty()) buffer_end = std::max(buffer_end, *std::max_element(places.begin(), places.end()) + 8);
+  };
   for (const auto& experiment : experiments) {
     if (const auto* chase = std::get_if<ChaseExperiment>(&experiment)) {
       if (auto r = check(*chase, m_capabilities); !r) return r;
@@ -128,7 +144,17 @@ Result<void> CudaGpu::check_all(std::span<const Experiment> experiments, std::ui
     } else if (const auto* list = std::get_if<ListChaseExperiment>(&experiment)) {
       const bool aliased = list->region == Region::aliases;
       if (auto r = check(*list, m_capabilities, aliased ? alias_space() : AliasSpace{}); !r) return r;
-      if (!aliased) buffer_end = std::max(buffer_end, *std::max_element(list->places.begin(), list->places.end()) + 8);
+      if (!aliased) reach(list->places);
+    } else if (const auto* sequence = std::get_if<SequenceExperiment>(&experiment)) {
+      const bool aliased = sequence->region == Region::aliases;
+      if (auto r = check(*sequence, m_capabilities, aliased ? alias_space() : AliasSpace{}); !r) return r;
+      if (!aliased) reach(sequence->places);
+    } else if (const auto* map = std::get_if<LineMapExperiment>(&experiment)) {
+      if (auto r = check(*map, m_capabilities, m_info.sm_count); !r) return r;
+      reach(map->places);
+    } else if (const auto* throughput = std::get_if<ThroughputExperiment>(&experiment)) {
+      if (auto r = check(*throughput, m_capabilities); !r) return r;
+      reach(throughput->places);
     }
   }
   return {};

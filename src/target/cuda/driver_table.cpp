@@ -31,6 +31,8 @@ Result<DriverTable> open_driver() {
   library.get(table.primary_ctx_release, "cuDevicePrimaryCtxRelease");
   library.get(table.ctx_set_current, "cuCtxSetCurrent");
   library.get(table.ctx_synchronize, "cuCtxSynchronize");
+  library.get(table.ctx_get_limit, "cuCtxGetLimit");
+  library.get(table.ctx_set_limit, "cuCtxSetLimit");
   library.get(table.module_load_data_ex, "cuModuleLoadDataEx");
   library.get(table.module_unload, "cuModuleUnload");
   library.get(table.module_get_function, "cuModuleGetFunction");

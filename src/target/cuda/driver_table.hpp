@@ -57,6 +57,8 @@ inline constexpr int k_on_device = 1;            ///< CU_MEM_LOCATION_TYPE_DEVIC
 inline constexpr int k_minimum_granularity = 0;  ///< CU_MEM_ALLOC_GRANULARITY_MINIMUM
 inline constexpr int k_read_and_write = 3;       ///< CU_MEM_ACCESS_FLAGS_PROT_READWRITE
 
+inline constexpr int k_l2_fetch_limit = 5;  ///< CU_LIMIT_MAX_L2_FETCH_GRANULARITY, since CUDA 11
+
 inline constexpr DriverResult k_success = 0;
 inline constexpr DriverResult k_out_of_memory = 2;
 inline constexpr DriverResult k_no_device = 100;
@@ -103,6 +105,8 @@ struct DriverTable {
   DriverResult (*primary_ctx_release)(Device) = nullptr;
   DriverResult (*ctx_set_current)(ContextHandle) = nullptr;
   DriverResult (*ctx_synchronize)() = nullptr;
+  DriverResult (*ctx_get_limit)(std::size_t* value, int limit) = nullptr;
+  DriverResult (*ctx_set_limit)(int limit, std::size_t value) = nullptr;
   DriverResult (*module_load_data_ex)(ModuleHandle*, const void* image, unsigned option_count, JitOption* options,
                                       void** values) = nullptr;
   DriverResult (*module_unload)(ModuleHandle) = nullptr;

@@ -78,6 +78,12 @@ SassReport ptx_report(const std::string& wanted) {
   return report;
 }
 
+bool runs_on(const std::string& name, std::uint32_t capability) {
+  for (const auto& module : kernel_modules())
+    if (module.name == name) return module.least_capability <= capability;
+  return false;
+}
+
 std::string kernel_names() {
   std::string names;
   for (const auto& module : kernel_modules())
@@ -109,7 +115,9 @@ Result<SassReport> inspect_kernels(const std::optional<std::string>& device, con
     return tl::unexpected(cuda::driver_error(driver, result, "cannot open the GPU"));
   const auto context = cuda::Context::retain(driver, handle);
   if (!context) return tl::unexpected(context.error());
+  const auto capability = info.compute_capability_major * 10 + info.compute_capability_minor;
   for (auto& module : report.modules) {
+    if (!cuda::runs_on(module.name, capability)) continue;
     auto cubin = cuda::compile(driver, module.name, module.ptx);
     if (!cubin) return tl::unexpected(cubin.error());
     module.cubin = std::move(*cubin);
@@ -124,7 +132,8 @@ Result<SassReport> inspect_kernels(const std::optional<std::string>& device, con
 std::string architecture_info() {
   const auto disassembler = cuda::find_disassembler();
   std::string text =
-      "PTX: 6.0 for sm_70; runs on compute capability 7.0 (Volta) and later, with any driver since CUDA 9\n";
+      "PTX: 6.0 for sm_70; runs on compute capability 7.0 (Volta) and later, with any driver since CUDA 9\n"
+      "     sequence_l2: 7.4 for sm_80; for L2 prefetch sizes and dropped lines, with a driver since CUDA 11.4\n";
   if (disassembler.empty())
     return text + "disassembler: none (nvdisasm or cuobjdump of the CUDA toolkit is not on PATH)\n";
   text += fmt::format("disassembler: {}\n", disassembler);

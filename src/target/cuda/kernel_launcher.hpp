@@ -40,7 +40,7 @@ class KernelLauncher {
                                         void* parameters);
 
   const DriverTable& m_driver;
-  std::array<std::optional<Module>, 3> m_modules;
+  std::array<std::optional<Module>, k_module_count> m_modules;
   std::map<std::string, FunctionHandle> m_functions;
 };
 

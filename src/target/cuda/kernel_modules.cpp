@@ -6,13 +6,20 @@ namespace gpusonde::embedded {
 extern const std::string_view base_ptx;
 extern const std::string_view chase_ptx;
 extern const std::string_view chase_timed_ptx;
+extern const std::string_view line_map_ptx;
+extern const std::string_view sequence_ptx;
+extern const std::string_view sequence_l2_ptx;
 }  // namespace gpusonde::embedded
 
 namespace gpusonde::cuda {
 
-std::array<KernelModule, 3> kernel_modules() {
-  return {KernelModule{"base", embedded::base_ptx}, KernelModule{"chase", embedded::chase_ptx},
-          KernelModule{"chase_timed", embedded::chase_timed_ptx}};
+std::array<KernelModule, k_module_count> kernel_modules() {
+  return {KernelModule{"base", embedded::base_ptx},
+          KernelModule{"chase", embedded::chase_ptx},
+          KernelModule{"chase_timed", embedded::chase_timed_ptx},
+          KernelModule{"line_map", embedded::line_map_ptx},
+          KernelModule{"sequence", embedded::sequence_ptx},
+          KernelModule{"sequence_l2", embedded::sequence_l2_ptx, 80}};
 }
 
 std::string kernel_modules_sha256() {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -9,13 +10,15 @@ namespace gpusonde::cuda {
 
 struct KernelModule {
   std::string_view name;
-  std::string_view ptx;  ///< NUL-terminated behind its end
+  std::string_view ptx;                 ///< NUL-terminated behind its end
+  std::uint32_t least_capability = 70;  ///< of the chips that take it, major * 10 + minor
 };
 
-enum class ModuleId : unsigned { base, chase, chase_timed };
+enum class ModuleId : unsigned { base, chase, chase_timed, line_map, sequence, sequence_l2 };
+inline constexpr std::size_t k_module_count = 6;
 
 /// In the order of ModuleId.
-[[nodiscard]] std::array<KernelModule, 3> kernel_modules();
+[[nodiscard]] std::array<KernelModule, k_module_count> kernel_modules();
 
 /// SHA-256 over all of them, one after the other.
 [[nodiscard]] std::string kernel_modules_sha256();

@@ -58,6 +58,71 @@ struct ChaseState {
   unsigned sm;                  ///< where it ran
 };
 
+/// Of a sequence's step: what experiment/experiment.hpp says, with the kind as a number.
+struct SequenceStepWords {
+  unsigned kind;  ///< 0: touch, 1: walk, 2: time, 3: drop
+  unsigned first;
+  unsigned count;
+  unsigned times;
+};
+struct SequenceTestWords {
+  unsigned first_step;
+  unsigned end_step;
+  unsigned first_reading;
+  unsigned reserved;
+};
+
+/// Kernels `sequence_*`: tests [first_test, end_test), claimed one by one by the blocks of the grid.
+struct SequenceParameters {
+  unsigned long long base;      ///< address of place 0
+  unsigned long long places;    ///< address of the list, u64 each
+  unsigned long long steps;     ///< address of SequenceStepWords
+  unsigned long long tests;     ///< address of SequenceTestWords
+  unsigned long long readings;  ///< address of u32 cycles, added to
+  unsigned long long claimed;   ///< address of a u32, zeroed: tests that blocks took
+  unsigned long long taken;     ///< address of u32 by SM, zeroed: 1 once a block works there
+  unsigned long long sink;      ///< address that is never written
+  unsigned first_test;
+  unsigned end_test;
+  unsigned sm;  ///< only blocks on this SM work; k_any_sm: all
+  unsigned reserved;
+};
+
+/// Kernel `link_self`: each place gets its own address.
+struct LinkSelfParameters {
+  unsigned long long base;
+  unsigned long long places;  ///< address of `count` places, u64 each
+  unsigned long long count;
+};
+
+/// Kernels `line_map_*`: places [first_place, end_place) from each SM that has a turn, `at_once` SMs at a time.
+struct LineMapParameters {
+  unsigned long long base;
+  unsigned long long places;
+  unsigned long long turns;   ///< address of u32 by SM: its turn, from 0; k_any_sm: none
+  unsigned long long taken;   ///< address of u32 by SM: zeroed; 1 once a block took the SM's turn
+  unsigned long long done;    ///< address of a u32, zeroed: turns that ended
+  unsigned long long output;  ///< address of u16 by turn and place
+  unsigned long long sink;
+  unsigned place_count;  ///< of a row of the output
+  unsigned first_place;
+  unsigned end_place;
+  unsigned hops;  ///< a multiple of 8
+  unsigned repetitions;
+  unsigned at_once;
+};
+
+/// Kernel `throughput`: every lane loads `loads` lines drawn from the list.
+struct ThroughputParameters {
+  unsigned long long base;
+  unsigned long long places;
+  unsigned long long arrived;  ///< address of a u32, zeroed: blocks that are ready
+  unsigned long long cycles;   ///< address of a u64, zeroed: the longest that a block took
+  unsigned long long sink;
+  unsigned place_count;
+  unsigned loads;  ///< a multiple of 4
+};
+
 /// Kernels `timer`, `loop_overhead`, `spin_clock`.
 struct ClockParameters {
   unsigned long long results;  ///< address: u64 cycles each (timer), or {cycles, ns}

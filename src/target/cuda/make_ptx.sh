@@ -7,8 +7,14 @@ set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 out=${1:-$here/kernels}
 clang=${CLANG:-clang-14}
-for kernel in base chase chase_timed; do
-  "$clang" --cuda-path=/nonexistent -x cuda --cuda-device-only --cuda-gpu-arch=sm_70 -nocudainc -nocudalib \
-    -std=c++20 -O3 -Wall -Wextra -Werror -I "$here/../.." -I "$here" \
+# make KERNEL ARCHITECTURE [OPTION...]
+make() {
+  kernel=$1 architecture=$2
+  shift 2
+  "$clang" --cuda-path=/nonexistent -x cuda --cuda-device-only --cuda-gpu-arch="$architecture" -nocudainc -nocudalib \
+    -std=c++20 -O3 -Wall -Wextra -Werror -I "$here/../.." -I "$here" "$@" \
     -S -o "$out/$kernel.ptx" "$here/kernels/$kernel.cu"
-done
+}
+for kernel in base chase chase_timed line_map sequence; do make "$kernel" sm_70; done
+# Loads with an L2 prefetch size, and lines dropped from L2: PTX 7.4 and sm_80.
+make sequence_l2 sm_80 -Xclang -target-feature -Xclang +ptx74

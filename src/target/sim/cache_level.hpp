@@ -39,7 +39,23 @@ class CacheLevel {
   /// True if the sector is there; afterwards it is. Precondition: `set` belongs to the address.
   bool access(std::uint32_t set, std::uint64_t virtual_bytes, std::uint64_t physical_bytes) {
     const std::uint64_t address = m_physical_tag ? physical_bytes : virtual_bytes;
-    return m_store.access(set, address >> m_line_shift, 1U << (address >> m_sector_shift & m_sector_mask));
+    const std::uint64_t sector = address >> m_sector_shift & m_sector_mask;
+    const bool hit = m_store.access(set, address >> m_line_shift, 1U << sector);
+    // What the level below sends comes in aligned blocks of sectors.
+    if (!hit && m_fetch_sectors > 1)
+      m_store.add_parts(set, address >> m_line_shift,
+                        ((1U << m_fetch_sectors) - 1) << (sector & ~(m_fetch_sectors - 1)));
+    return hit;
+  }
+  void drop(std::uint32_t set, std::uint64_t virtual_bytes, std::uint64_t physical_bytes) {
+    m_store.remove(set, (m_physical_tag ? physical_bytes : virtual_bytes) >> m_line_shift);
+  }
+  /// Bytes that a miss brings: a power of two from a sector to a line; 0: the model's.
+  void set_fetch_bytes(std::uint32_t bytes) noexcept;
+  [[nodiscard]] bool fetches_blocks() const noexcept { return m_model_fetch_sectors > 1; }
+  [[nodiscard]] std::uint32_t slices() const noexcept { return m_slices; }
+  [[nodiscard]] std::uint32_t home(const Address& address) const noexcept {
+    return m_partitions == 1 ? 0 : below(m_home_function(index_address(address)), m_partitions);
   }
   [[nodiscard]] double hit_cycles(std::uint32_t slice) const noexcept {
     return m_hit_cycles + m_distance_cycles[slice];
@@ -63,12 +79,16 @@ class CacheLevel {
   std::uint64_t m_sector_mask;
   std::uint32_t m_sets;
   std::uint32_t m_slices;
+  std::uint32_t m_partitions;
+  std::uint64_t m_model_fetch_sectors;
+  std::uint64_t m_fetch_sectors;
   bool m_physical_index;
   bool m_physical_tag;
   bool m_allocates_cg;
   double m_hit_cycles;
   AddressFunction m_set_function;
   AddressFunction m_slice_function;
+  AddressFunction m_home_function;
   TagStore m_store;
   std::vector<double> m_distance_cycles;
 };

@@ -138,7 +138,7 @@ Result<ChaseSamples> run_chase(Machine& machine, const DeviceModel& model, const
   if (model.unified) samples.shared_config_bytes = shared_part_bytes(*model.unified, experiment.split, 0);
   machine.begin(experiment.path, experiment.warmup_sm.value_or(samples.sm), samples.shared_config_bytes,
                 random.fork(1));
-  Trace trace(experiment, machine);
+  Trace trace(experiment.region, experiment.places, machine);
   for (std::uint64_t done = 0; done < experiment.warmup_hops;) {
     const LoadBlock block =
         trace.at(done % trace.nodes(), std::min(experiment.warmup_hops - done, k_loads_between_cancel_checks));

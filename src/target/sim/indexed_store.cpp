@@ -4,6 +4,11 @@
 #include <bit>
 
 namespace gpusonde::sim {
+namespace {
+
+constexpr std::uint64_t k_no_tag = 1ULL << 47;  // and above: of no address
+
+}  // namespace
 
 IndexedStore::IndexedStore(std::uint32_t sets, std::uint32_t ways, Replacement policy)
     : m_ways(ways),
@@ -86,6 +91,21 @@ bool IndexedStore::access(std::uint32_t set_index, std::uint64_t tag, std::uint3
   push_newest(set, index);
   m_slots[slot] = index;
   return false;
+}
+
+void IndexedStore::remove(std::uint64_t tag) {
+  const std::uint32_t slot = find_slot(tag);
+  if (m_slots[slot] == k_none) return;
+  const std::uint32_t index = m_slots[slot];
+  remove_slot(slot);
+  m_entries[index].tag = k_no_tag + m_removed++;
+  m_entries[index].parts = 0;
+  m_slots[find_slot(m_entries[index].tag)] = index;
+}
+
+void IndexedStore::add_parts(std::uint64_t tag, std::uint32_t parts) {
+  const std::uint32_t slot = find_slot(tag);
+  if (m_slots[slot] != k_none) m_entries[m_slots[slot]].parts |= parts;
 }
 
 std::size_t IndexedStore::touched_sets() const noexcept {

@@ -18,6 +18,9 @@ class IndexedStore {
 
   void reset(Random random);
   bool access(std::uint32_t set, std::uint64_t tag, std::uint32_t part);
+  /// The tag is not there any more; its entry stays in its place until it is replaced.
+  void remove(std::uint64_t tag);
+  void add_parts(std::uint64_t tag, std::uint32_t parts);
   [[nodiscard]] std::size_t touched_sets() const noexcept;
   [[nodiscard]] std::size_t unfilled_sets() const noexcept;
 
@@ -51,6 +54,7 @@ class IndexedStore {
   std::vector<std::uint32_t> m_slots;  ///< open addressing, at most half full: entry index or k_none
   Random m_random{0};
   bool m_clean = true;
+  std::uint64_t m_removed = 0;
 };
 
 }  // namespace gpusonde::sim

@@ -9,9 +9,9 @@ namespace gpusonde::sim {
 namespace {
 
 // Streams of the device's seed; the numbers are arbitrary and differ.
-constexpr std::uint64_t k_page_stream = 1;
 constexpr std::uint64_t k_distance_stream = 100;
 constexpr std::uint64_t k_move_stream = 200;
+constexpr std::uint64_t k_drop_stream = 1000;
 
 bool power_of_two(std::uint64_t value) { return std::has_single_bit(value); }
 
@@ -21,7 +21,7 @@ Machine::Machine(const DeviceModel& model, double sm_mhz, std::uint64_t seed)
     : m_model(model),
       m_seed(seed),
       m_tlbs(model.tlbs, sm_mhz),
-      m_pages(model.paging, model.memory_bytes, mix64(seed ^ k_page_stream)),
+      m_pages(model.paging, model.memory_bytes, page_seed(seed)),
       m_dram(model.dram, sm_mhz),
       m_first_sets(model.caches.front().sets) {
   m_caches.reserve(model.caches.size());
@@ -33,6 +33,7 @@ void Machine::begin(LoadPath path, std::uint32_t sm, std::uint64_t shared_bytes,
   m_path.clear();
   for (auto& cache : m_caches)
     if (near || cache.allocates_cg()) m_path.push_back(&cache);
+  for (auto& cache : m_caches) cache.set_fetch_bytes(0);
   m_first_sets = m_model.caches.front().sets;
   if (m_model.unified) m_first_sets = sets_left(m_first_sets, *m_model.unified, shared_bytes);
   set_sm(sm);
@@ -43,8 +44,8 @@ void Machine::begin(LoadPath path, std::uint32_t sm, std::uint64_t shared_bytes,
 void Machine::set_sm(std::uint32_t sm) {
   if (m_sm != sm)
     for (std::size_t level = 0; level < m_caches.size(); ++level)
-      m_caches[level].set_distances(
-          slice_distances(m_model.caches[level], sm, mix64(m_seed ^ (k_distance_stream + level))));
+      m_caches[level].set_distances(slice_distances(
+          m_model.caches[level], sm, mix64(m_seed ^ (k_distance_stream + k_max_levels * side(sm) + level))));
   m_sm = sm;
 }
 
@@ -55,7 +56,7 @@ void Machine::move_to(std::uint32_t sm) {
       case Scope::sm: return from == sm;
       case Scope::tpc: return from / m_model.sms_per_tpc == sm / m_model.sms_per_tpc;
       case Scope::cpc: return from / m_model.sms_per_cpc == sm / m_model.sms_per_cpc;
-      case Scope::partition: return 2 * from / m_model.sm_count == 2 * sm / m_model.sm_count;
+      case Scope::partition: return side(from) == side(sm);
       case Scope::gpc: return from / m_model.sms_per_gpc == sm / m_model.sms_per_gpc;
       case Scope::gpu: break;
     }
@@ -69,7 +70,16 @@ void Machine::move_to(std::uint32_t sm) {
   set_sm(sm);
 }
 
+void Machine::drop_sm_caches() {
+  for (std::size_t level = 0; level < m_caches.size(); ++level)
+    if (m_model.caches[level].scope == Scope::sm)
+      m_caches[level].reset(level == 0 ? m_first_sets : m_model.caches[level].sets,
+                            m_random.fork(k_drop_stream + m_drops * k_max_levels + level));
+  ++m_drops;
+}
+
 void Machine::reset() {
+  m_drops = 0;
   std::uint64_t stream = 0;
   for (std::size_t level = 0; level < m_caches.size(); ++level)
     m_caches[level].reset(level == 0 ? m_first_sets : m_model.caches[level].sets, m_random.fork(stream++));

@@ -18,6 +18,9 @@ namespace gpusonde::sim {
 
 inline constexpr std::size_t k_max_levels = 6;
 
+/// What places pages, of a device's seed.
+[[nodiscard]] constexpr std::uint64_t page_seed(std::uint64_t seed) noexcept { return mix64(seed ^ 1); }
+
 /// Consecutive loads with all that follows from their addresses alone, so that it is worked out ahead, in
 /// bulk, and only once for small rings. Levels are those of the machine's path.
 struct LoadBlock {
@@ -42,11 +45,17 @@ class Machine {
   void reset();
   /// The chase goes on from another SM: what the two do not share is empty there.
   void move_to(std::uint32_t sm);
+  /// The partition that an SM belongs to, of the two halves that Scope::partition means.
+  [[nodiscard]] std::uint32_t side(std::uint32_t sm) const noexcept { return 2 * sm / m_model.sm_count; }
+  /// What belongs to the SM alone and does not outlive a launch: its caches, not its translations.
+  void drop_sm_caches();
 
   [[nodiscard]] const std::vector<CacheLevel*>& path() const noexcept { return m_path; }
   [[nodiscard]] const PageTable& pages() const noexcept { return m_pages; }
   [[nodiscard]] TlbChain& tlbs() noexcept { return m_tlbs; }
   [[nodiscard]] const Dram& dram() const noexcept { return m_dram; }
+  /// What the last cache gets from DRAM on a miss, until the next `begin`; 0: as the model has it.
+  void limit_fetches(std::uint32_t bytes) noexcept { m_caches.back().set_fetch_bytes(bytes); }
 
   /// A load that is not timed. DRAM rows are followed only if `rows`.
   void touch(const LoadBlock& block, std::size_t i, bool rows) {
@@ -61,6 +70,12 @@ class Machine {
     }
     if (translate) m_tlbs.translate(block.virtual_bytes[i]);
     if (rows) m_dram.touch(block.physical_bytes[i]);
+  }
+
+  /// The line leaves the caches that all SMs share.
+  void drop(const LoadBlock& block, std::size_t i) {
+    for (std::size_t level = 0; level < m_path.size(); ++level)
+      m_path[level]->drop(block.levels[level].set[i], block.virtual_bytes[i], block.physical_bytes[i]);
   }
 
   /// Cycles of a load that begins at a time. The last level's distance is part of the way to DRAM.
@@ -93,6 +108,7 @@ class Machine {
   Dram m_dram;
   std::uint32_t m_first_sets;
   std::optional<std::uint32_t> m_sm;
+  std::uint64_t m_drops = 0;
   Random m_random{0};
 };
 

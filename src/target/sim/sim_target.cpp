@@ -9,6 +9,7 @@
 
 #include "target/sim/batch.hpp"
 #include "target/sim/chase.hpp"
+#include "target/sim/line_tests.hpp"
 #include "target/sim/machine.hpp"
 #include "target/sim/sim_clock.hpp"
 
@@ -40,13 +41,17 @@ DeviceInfo describe(const DeviceModel& model) {
   return info;
 }
 
-Capabilities capabilities_of(const DeviceModel& model, const DeviceInfo& info) {
+Capabilities capabilities_of(const DeviceModel& model, const DeviceInfo& info, bool physical) {
   Capabilities result;
   result.max_ring_bytes = PageTable(model.paging, model.memory_bytes, 0).mapped_bytes();
   result.unified_storage = model.unified.has_value();
   result.warmups_agree = true;
   result.max_per_hop_hops = k_most_per_hop_samples;
   result.sm_choice = true;
+  result.prefetch_sizes_bytes = {64, 128};
+  result.fetch_limits_bytes = {32, 64, 128};
+  result.drops_lines = true;
+  result.physical_addresses = physical;
   result.paths = {LoadPath::global_ca, LoadPath::global_cg, LoadPath::global_cv, LoadPath::global_nc};
   if (model.timing.shared_hit_cycles > 0 && info.nominal.shared_per_block_bytes > 0) {
     result.paths.push_back(LoadPath::shared);
@@ -60,7 +65,7 @@ class SimTarget final : public Target {
   SimTarget(const DeviceModel& model, const SimOptions& options, double sm_mhz)
       : m_model(model),
         m_info(describe(model)),
-        m_capabilities(capabilities_of(model, m_info)),
+        m_capabilities(capabilities_of(model, m_info, options.physical_addresses)),
         m_sm_mhz(sm_mhz),
         m_seed(options.seed),
         m_threads(options.threads != 0 ? options.threads : std::max(1U, std::thread::hardware_concurrency())),
@@ -71,6 +76,15 @@ class SimTarget final : public Target {
 
   AliasSpace alias_space() override {
     return {m_model.paging.frame_bytes, k_alias_span_bytes, k_alias_span_bytes / m_model.paging.frame_bytes, {}};
+  }
+
+  Result<std::vector<std::uint64_t>> physical_addresses(std::span<const std::uint64_t> places) override {
+    if (!m_capabilities.physical_addresses)
+      return fail(ErrorKind::unsupported, "physical addresses are not given; ask for them with --physical-addresses");
+    const PageTable pages(m_model.paging, m_model.memory_bytes, page_seed(m_seed));
+    std::vector<std::uint64_t> addresses;
+    for (const auto place : places) addresses.push_back(pages.physical(place));
+    return addresses;
   }
 
   Environment environment() override {
@@ -117,6 +131,14 @@ class SimTarget final : public Target {
       if (auto ok = check_sm(list->warmup_sm); !ok) return ok;
       return check_sm(list->sm);
     }
+    if (const auto* sequence = std::get_if<SequenceExperiment>(&experiment)) {
+      if (auto ok = check(*sequence, m_capabilities, alias_space()); !ok) return ok;
+      return check_sm(sequence->sm);
+    }
+    if (const auto* map = std::get_if<LineMapExperiment>(&experiment))
+      return check(*map, m_capabilities, m_info.sm_count);
+    if (const auto* throughput = std::get_if<ThroughputExperiment>(&experiment))
+      return check(*throughput, m_capabilities);
     return {};
   }
 
@@ -134,10 +156,16 @@ class SimTarget final : public Target {
       return run_loop(*loop, m_model.timing, m_sm_mhz, start_ns);
     if (const auto* clock = std::get_if<ClockExperiment>(&experiment)) return run_clock(*clock, m_sm_mhz, start_ns);
     if (!machine) machine = std::make_unique<Machine>(m_model, m_sm_mhz, m_seed);
+    const ChaseSettings settings{m_sm_mhz, m_full_warmup};
     if (const auto* list = std::get_if<ListChaseExperiment>(&experiment))
-      return sim::run_chase(*machine, m_model, *list, {m_sm_mhz, m_full_warmup}, random, cancel);
-    return run_chase(*machine, m_model, std::get<ChaseExperiment>(experiment), {m_sm_mhz, m_full_warmup}, random,
-                     cancel);
+      return sim::run_chase(*machine, m_model, *list, settings, random, cancel);
+    if (const auto* sequence = std::get_if<SequenceExperiment>(&experiment))
+      return sim::run_sequence(*machine, m_model, *sequence, settings, random, cancel);
+    if (const auto* map = std::get_if<LineMapExperiment>(&experiment))
+      return sim::run_line_map(*machine, m_model, *map, settings, random, cancel);
+    if (const auto* throughput = std::get_if<ThroughputExperiment>(&experiment))
+      return sim::run_throughput(*machine, m_model, *throughput, settings, random, cancel);
+    return run_chase(*machine, m_model, std::get<ChaseExperiment>(experiment), settings, random, cancel);
   }
 
   DeviceModel m_model;

@@ -11,10 +11,11 @@
 namespace gpusonde {
 
 struct SimOptions {
-  std::uint64_t seed = 1;    ///< page placement, slice distances, random replacement, noise
-  double sm_mhz = 0;         ///< 0: the model's
-  unsigned threads = 0;      ///< 0: as many as the machine has; results do not depend on it
-  bool full_warmup = false;  ///< replay whole warm-ups, not only what can still be resident: slow, for checks
+  std::uint64_t seed = 1;           ///< page placement, slice distances, random replacement, noise
+  double sm_mhz = 0;                ///< 0: the model's
+  unsigned threads = 0;             ///< 0: as many as the machine has; results do not depend on it
+  bool physical_addresses = false;  ///< given to those who ask, as root tools read them on real cards
+  bool full_warmup = false;         ///< replay whole warm-ups, not only what can still be resident: slow, for checks
 };
 
 /// Errors: bad_input (validate), usage (sm_mhz not above 0 or above 10000).

@@ -39,6 +39,22 @@ void TagStore::reset(Random random) {
     if (!m_meta.empty()) m_meta[set] = 0;
   }
   m_touched.clear();
+  m_any_removed = false;
+}
+
+void TagStore::remove(std::uint32_t set, std::uint64_t tag) {
+  if (m_indexed) return m_indexed->remove(tag);
+  std::uint64_t* entries = &m_entries[std::size_t{set} * m_ways];
+  auto* const end = entries + m_ways;
+  auto* const entry = std::find_if(entries, end, [&](std::uint64_t e) { return e >> k_part_bits == tag + 1; });
+  if (entry == end) return;
+  if (m_policy == Replacement::lru) {  // entries lie in order of recency
+    std::move(entry + 1, end, entry);
+    *(end - 1) = 0;
+    return;
+  }
+  *entry = k_removed;
+  m_any_removed = true;
 }
 
 std::size_t TagStore::touched_sets() const noexcept { return m_indexed ? m_indexed->touched_sets() : m_touched.size(); }
@@ -65,6 +81,15 @@ void TagStore::hit(std::uint32_t set, std::uint32_t way) noexcept {
 }
 
 std::uint32_t TagStore::fill_way(std::uint32_t set, const std::uint64_t* entries) noexcept {
+  if (m_any_removed) {
+    if (const auto* free = std::find(entries, entries + m_ways, k_removed); free != entries + m_ways) {
+      const auto way = static_cast<std::uint32_t>(free - entries);
+      if (m_policy == Replacement::tree_plru) touch_plru(set, way);
+      if (m_policy == Replacement::nru) touch_nru(set, way);
+      if (m_policy == Replacement::srrip) m_meta[set] = (m_meta[set] & ~(3ULL << (2 * way))) | 2ULL << (2 * way);
+      return way;
+    }
+  }
   if (m_policy == Replacement::tree_plru) return fill_plru(set, entries);
   if (m_policy == Replacement::fifo) {
     const auto way = static_cast<std::uint32_t>(m_meta[set]);

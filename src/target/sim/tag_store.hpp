@@ -49,6 +49,17 @@ class TagStore {
     return false;
   }
 
+  /// The tag's way is free again, if it is there, and the next to be filled.
+  void remove(std::uint32_t set, std::uint64_t tag);
+
+  /// More parts of a tag that is there: nothing for the policy to notice. Precondition: the tag is there.
+  void add_parts(std::uint32_t set, std::uint64_t tag, std::uint32_t parts) {
+    if (m_indexed) return m_indexed->add_parts(tag, parts);
+    std::uint64_t* entries = &m_entries[std::size_t{set} * m_ways];
+    for (std::uint32_t way = 0; way < m_ways; ++way)
+      if (entries[way] >> k_part_bits == tag + 1) entries[way] |= parts;
+  }
+
   /// A way of a set in the host's memory, to be prefetched before the set is accessed; null where that would
   /// not help. (The prefetch itself is the caller's: GCC drops calls of a function that does nothing else.)
   [[nodiscard]] const std::uint64_t* first_way(std::uint32_t set) const noexcept {
@@ -64,6 +75,7 @@ class TagStore {
 
  private:
   static constexpr unsigned k_part_bits = 16;
+  static constexpr std::uint64_t k_removed = ~0ULL << k_part_bits;  ///< an entry that no tag has
 
   /// Entries lie in order of recency, so the victim is the last.
   bool access_lru(std::uint64_t* entries, std::uint64_t key, std::uint32_t part) const noexcept {
@@ -98,6 +110,7 @@ class TagStore {
   std::vector<std::uint32_t> m_touched;
   std::unique_ptr<IndexedStore> m_indexed;
   Random m_random{0};
+  bool m_any_removed = false;
 };
 
 }  // namespace gpusonde::sim

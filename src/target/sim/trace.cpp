@@ -21,16 +21,16 @@ Trace::Trace(const Ring& ring, const Machine& machine, std::uint64_t visits)
   if (m_kept) fill(0, m_virtual.size());
 }
 
-Trace::Trace(const ListChaseExperiment& list, const Machine& machine)
-    : m_nodes(list.places.size()), m_order(m_ring.order), m_machine(machine), m_kept(true) {
-  resize(list.places.size());
-  const bool aliased = list.region == Region::aliases;
-  for (std::size_t i = 0; i < list.places.size(); ++i) {
-    const std::uint64_t place = list.places[i];
+Trace::Trace(Region region, const std::vector<std::uint64_t>& places, const Machine& machine)
+    : m_nodes(places.size()), m_order(m_ring.order), m_machine(machine), m_kept(true) {
+  resize(places.size());
+  const bool aliased = region == Region::aliases;
+  for (std::size_t i = 0; i < places.size(); ++i) {
+    const std::uint64_t place = places[i];
     m_virtual[i] = (aliased ? k_alias_address : k_buffer_address) + place;
     m_physical[i] = aliased ? machine.pages().physical_alias(place) : machine.pages().physical(place);
   }
-  find_sets(list.places.size());
+  find_sets(places.size());
 }
 
 void Trace::resize(std::size_t capacity) {

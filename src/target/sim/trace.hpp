@@ -14,8 +14,8 @@ class Trace {
  public:
   /// `visits`: how many loads are to come; a small ring visited often is worked out once and kept.
   Trace(const Ring& ring, const Machine& machine, std::uint64_t visits);
-  /// A ring whose places are given one by one.
-  Trace(const ListChaseExperiment& list, const Machine& machine);
+  /// Loads whose places are given one by one.
+  Trace(Region region, const std::vector<std::uint64_t>& places, const Machine& machine);
 
   /// The loads from a position of the ring on: at most `most`, never past the end of the ring. Valid until
   /// the next call. Preconditions: position < node count, most > 0.

@@ -91,6 +91,17 @@ TEST(ModelFiles, L40sHasThePublishedFigures) {
   EXPECT_NEAR(truth(model, 2490, "dram.latency"), 624, 1);
 }
 
+TEST(ModelFiles, H200KeepsItsMeasuredCapacities) {
+  const auto model = built_in("h200");
+  EXPECT_EQ(truth(model, 1980, "l2.near_capacity"), 29.5 * k_mib);
+  EXPECT_NEAR(truth(model, 1980, "l2.capacity"), 60.6 * k_mib, 0.01 * k_mib);
+  EXPECT_EQ(truth(model, 1980, "l2.partitions"), 2);
+  // Plain functions over slices and sets: the lines go round all of them as they would round one slice's.
+  const auto& l2 = model.caches.at(1);
+  for (std::uint64_t line = 0; line < 40000; ++line)
+    ASSERT_EQ(l2.set_function(line * 128) * l2.slices + l2.slice_function(line * 128), line % 15104);
+}
+
 TEST(ModelFiles, TheSmallestModelOfTheDocumentationIsOne) {
   std::ifstream file(std::filesystem::path(GPUSONDE_SOURCE_DIR) / "docs" / "models.md");
   std::stringstream all;

@@ -162,6 +162,96 @@ TEST(ParseModel, PlacesWhatDoesNotHoldTogether) {
             "m.toml:19:8: dram.rows is 100: all rows hold 39321600 bytes of the memory's 1073741824; give more");
 }
 
+TEST(ParseModel, FillsInWhatL2CanDo) {
+  const auto plain = parse_model(k_good, "m.toml");
+  ASSERT_TRUE(plain) << plain.error().message;
+  const auto& l2 = plain->caches.at(1);
+  EXPECT_EQ(l2.fetch_bytes, 0U);
+  EXPECT_EQ(l2.fetched_bytes(), 32U);
+  EXPECT_EQ(l2.lines_per_cycle, 0.5);
+  EXPECT_EQ(l2.partitions, 1U);
+  EXPECT_EQ(l2.far_cycles, 0);
+  EXPECT_EQ(l2.atomic_cycles, 0);
+  EXPECT_EQ(plain->timing.crossbar_lines_per_cycle, 2);
+}
+
+TEST(ParseModel, ReadsWhatL2CanDo) {
+  const auto text = replaced(replaced(k_good, "slices = 2",
+                                      "slices = 2\nfetch_bytes = \"64 B\"\nlines_per_cycle = 0.25\npartitions = 2\n"
+                                      "home_masks = [0x2ab000]\nfar_cycles = 200\natomic_cycles = 12.5"),
+                             "sm_mhz = 1000", "sm_mhz = 1000\ncrossbar_lines_per_cycle = 1.5");
+  const auto given = parse_model(text, "m.toml");
+  ASSERT_TRUE(given) << given.error().message;
+  const auto& l2 = given->caches.at(1);
+  EXPECT_EQ(l2.fetch_bytes, 64U);
+  EXPECT_EQ(l2.fetched_bytes(), 64U);
+  EXPECT_EQ(l2.lines_per_cycle, 0.25);
+  EXPECT_EQ(l2.partitions, 2U);
+  EXPECT_EQ(l2.far_cycles, 200);
+  EXPECT_EQ(l2.atomic_cycles, 12.5);
+  EXPECT_EQ(given->timing.crossbar_lines_per_cycle, 1.5);
+  EXPECT_EQ(l2.home_function(0x2ab000), 0U);  // six bits
+  EXPECT_EQ(l2.home_function(0x2aa000), 1U);
+  EXPECT_EQ(l2.home_function(0x554fff), 0U);  // none of them
+}
+
+TEST(ParseModel, HomesAlternateWhereTheFileDoesNotSay) {
+  const auto model = parse_model(replaced(k_good, "slices = 2", "slices = 2\npartitions = 2"), "m.toml");
+  ASSERT_TRUE(model) << model.error().message;
+  for (std::uint64_t line = 0; line < 100; ++line) ASSERT_EQ(model->caches.at(1).home_function(line * 128), line % 2);
+}
+
+/// The message for the good file with lines of their own after the slices of l2, from line 17 on.
+std::string error_in_l2(const std::string& lines) { return error_with("slices = 2", "slices = 2\n" + lines); }
+
+TEST(ParseModel, PlacesWhatL2CannotDo) {
+  EXPECT_EQ(error_in_l2("fetch_bytes = 16"),
+            "m.toml:17:15: l2.fetch_bytes is 16 B; give a power of two from 32 B to 128 B");
+  EXPECT_EQ(error_in_l2("fetch_bytes = 256"),
+            "m.toml:17:15: l2.fetch_bytes is 256 B; give a power of two from 32 B to 128 B");
+  EXPECT_EQ(error_in_l2("fetch_bytes = 96"),
+            "m.toml:17:15: l2.fetch_bytes is 96 B; give a power of two from 32 B to 128 B");
+  EXPECT_EQ(error_in_l2("lines_per_cycle = 0"),
+            "m.toml:17:19: l2.lines_per_cycle is 0; give more than 0, at most 1024");
+  EXPECT_EQ(error_in_l2("lines_per_cycle = -1"),
+            "m.toml:17:19: l2.lines_per_cycle is -1; give more than 0, at most 1024");
+  EXPECT_EQ(error_in_l2("partitions = 0"), "m.toml:17:14: l2.partitions is 0; give 1 or 2");
+  EXPECT_EQ(error_in_l2("partitions = 3"), "m.toml:17:14: l2.partitions is 3; give 1 or 2");
+  EXPECT_EQ(error_in_l2("far_cycles = -1"), "m.toml:17:14: l2.far_cycles is -1; give 0 to 10000");
+  EXPECT_EQ(error_in_l2("far_cycles = nan").substr(0, 27), "m.toml:17:14: l2.far_cycles");
+  EXPECT_EQ(error_in_l2("atomic_cycles = 20000"), "m.toml:17:17: l2.atomic_cycles is 20000; give 0 to 10000");
+  EXPECT_EQ(error_in_l2("atomic_cycles = \"slow\""), "m.toml:17:17: cache.atomic_cycles is a text; give a number");
+  EXPECT_EQ(error_with("ways = 4", "ways = 4\npartitions = 2"),
+            "m.toml:9:14: l1.partitions is 2 where the scope is not gpu; give it the scope gpu");
+  EXPECT_EQ(error_with("sm_mhz = 1000", "sm_mhz = 1000\ncrossbar_lines_per_cycle = 0"),
+            "m.toml:6:28: timing.crossbar_lines_per_cycle is 0; give more than 0, at most 1024");
+}
+
+TEST(ParseModel, PlacesHomesThatAreNone) {
+  EXPECT_EQ(error_in_l2("partitions = 2\nhome_function = \"return 0\""),
+            "m.toml:18:17: l2.home_function reaches only 1 of 2 values; make it reach all of them");
+  EXPECT_EQ(error_in_l2("partitions = 2\nhome_masks = [0x1000, 0x2000]"),
+            "m.toml:18:14: cache.home_masks has 2 masks for 2 values; give 1");
+  EXPECT_EQ(error_in_l2("partitions = 2\nhome_masks = [0x7f]"),  // bits inside the line
+            "m.toml:18:14: l2.home_function reaches only 1 of 2 values; make it reach all of them");
+  EXPECT_EQ(error_in_l2("partitions = 2\nhome_function = \"return a / 128\"\nhome_masks = [0x1000]"),
+            "m.toml:19:14: cache.home_masks stands beside home_function; give one of them");
+}
+
+TEST(ParseModel, PointsIntoSliceAndHomePrograms) {
+  EXPECT_EQ(error_in_l2("slice_function = \"return a / 128 % p\""),
+            "m.toml:17:36: 'p' is not defined; define it on a line above");
+  EXPECT_EQ(error_in_l2("slice_function = '''\np = parity(a & 0x400)\nreturn p + q\n'''"),
+            "m.toml:19:12: 'q' is not defined; define it on a line above");
+  EXPECT_EQ(
+      error_in_l2("set_function = '''\np = a / 128\nreturn p %\n'''"),
+      "m.toml:19:11: the end of line stands where a value should; write a, a name, a number, parity(...) or (...)");
+  EXPECT_EQ(error_in_l2("partitions = 2\nhome_function = '''\n  return b'''"),
+            "m.toml:19:10: 'b' is not defined; define it on a line above");
+  EXPECT_EQ(error_in_l2("slice_masks = [0x80, 0x100]"),
+            "m.toml:17:15: cache.slice_masks has 2 masks for 2 values; give 1");
+}
+
 /// The good file with a TLB of 24 entries before [dram], in lines 18 to 23.
 std::string with_tlb(const std::string& ways, const std::string& index) {
   return replaced(k_good, "[dram]",

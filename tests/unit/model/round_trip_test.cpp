@@ -31,6 +31,11 @@ TEST(RoundTrip, OfRandomTranslation) {
     expect_round_trip(random_model(seed, {.max_noise = 0.02, .any_translation = true}));
 }
 
+TEST(RoundTrip, OfRandomGeometry) {
+  for (std::uint64_t seed = 0; seed < 300; ++seed)
+    expect_round_trip(random_model(seed, {.max_noise = 0.02, .any_geometry = true}));
+}
+
 TEST(RoundTrip, OfEveryFieldAwayFromItsDefault) {
   auto model = random_model(3, {2, 2, 0.03, true});
   model.name = "a \"quoted\\name\" with \t and ü";
@@ -40,9 +45,15 @@ TEST(RoundTrip, OfEveryFieldAwayFromItsDefault) {
   model.sms_per_gpc = 12;
   model.bus_width_bits = 320;
   model.shared_per_sm_bytes = 102400;
-  model.timing = {1234.5, 9751, 6.25, 3, 11, 5, 23.5};
-  model.caches[1].scope = Scope::gpc;
-  model.caches[1].sector_bytes = 64;
+  model.timing = {1234.5, 9751, 6.25, 3, 11, 5, 23.5, 1.75};
+  model.caches[0].scope = Scope::gpc;
+  model.caches[0].sector_bytes = 64;
+  model.caches[1].fetch_bytes = 128;
+  model.caches[1].partitions = 2;
+  model.caches[1].home_function = *AddressFunction::parse("return parity(a & 0x3000) # side\n", {"test"});
+  model.caches[1].far_cycles = 210.5;
+  model.caches[1].atomic_cycles = 17;
+  model.caches[1].lines_per_cycle = 0.75;
   model.caches[1].slices = 3;
   model.caches[1].slice_function = *AddressFunction::parse("# '''\nreturn a / 128 % 3\n", {"test"});
   model.caches[1].index = AddressSpace::virtual_address;
@@ -70,6 +81,9 @@ TEST(RoundTrip, EqualityLooksIntoFunctions) {
   EXPECT_TRUE(model == same);
   model.caches[0].set_function = AddressFunction::modulo(128, 7);
   EXPECT_FALSE(model == same);
+  auto sided = same;
+  sided.caches[0].home_function = AddressFunction::parities({0x1000});
+  EXPECT_FALSE(sided == same);
 }
 
 }  // namespace

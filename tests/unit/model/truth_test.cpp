@@ -1,8 +1,10 @@
 // The truth by finding id, on a model whose figures are easy to follow.
 #include <gtest/gtest.h>
 
+#include <functional>
 #include <map>
 
+#include "core/parity_span.hpp"
 #include "model/device_model.hpp"
 #include "model/random_model.hpp"
 
@@ -104,6 +106,91 @@ TEST(Truth, LeavesOutWhatTheModelHasNot) {
   EXPECT_FALSE(found.contains("shared.hit_latency"));
   EXPECT_FALSE(found.contains("tlb.1.entries"));
   EXPECT_DOUBLE_EQ(std::get<double>(found.at("dram.latency")), 908);
+}
+
+using Texts = std::vector<std::string>;
+
+/// `l1.set_masks` of an L1 with these sets and this function, or "absent".
+Texts set_masks(
+    std::uint32_t sets, const std::string& program,
+    const std::function<void(DeviceModel&)>& change = [](DeviceModel&) {}) {
+  auto model = example();
+  model.caches[0].sets = sets;
+  model.caches[0].set_function = *AddressFunction::parse(program, {"test"});
+  change(model);
+  const auto found = truths(model, 1000);
+  const auto at = found.find("l1.set_masks");
+  return at == found.end() ? Texts{"absent"} : std::get<Texts>(at->second);
+}
+
+TEST(Truth, GivesTheCanonicalMasksOfALinearL1) {
+  EXPECT_EQ(set_masks(8, "return a / 128 % 8"), (Texts{"0x80", "0x100", "0x200"}));
+  EXPECT_EQ(set_masks(8, "return a / 128"), (Texts{"0x80", "0x100", "0x200"}));  // % sets is the cache's
+  EXPECT_EQ(set_masks(1, "return 0"), Texts{});
+  EXPECT_EQ(set_masks(1, "return a / 128"), Texts{});
+  // As published masks have them, bits inside the line play no part: 0x2080, 0x12000 and their sum 0x10080.
+  EXPECT_EQ(set_masks(4, "return parity(a & 0x20ff) | parity(a & 0x1207f) << 1"), (Texts{"0x2080", "0x10080"}));
+  EXPECT_EQ(set_masks(4, "return parity(a & 0x2080) | parity(a & 0x3080) << 1"), (Texts{"0x1000", "0x2080"}));
+  // Exchanged and complemented sets are the same sets.
+  EXPECT_EQ(set_masks(4, "return (parity(a & 0x3080) ^ 1) | parity(a & 0x1000) << 1"), (Texts{"0x1000", "0x2080"}));
+}
+
+TEST(Truth, GivesNoMasksWhereThereAreNone) {
+  EXPECT_EQ(set_masks(6, "return a / 128 % 6"), Texts{"absent"});
+  EXPECT_EQ(set_masks(8, "return a / 384 % 8"), Texts{"absent"});
+  EXPECT_EQ(set_masks(4, "return (a / 128 + a / 65536) % 4"), Texts{"absent"});
+  EXPECT_EQ(set_masks(4, "return parity(a & 0x80) | parity(a / 384 & 1) << 1"), Texts{"absent"});
+}
+
+TEST(Truth, TakesMasksOfAPhysicalIndexOnlyWithinAFrame) {
+  const auto make_physical = [](DeviceModel& model) {
+    model.caches[0].index = AddressSpace::physical_address;
+    model.paging.frame_bytes = 64 << 10;
+  };
+  EXPECT_EQ(set_masks(4, "return parity(a & 0x8080) | parity(a & 0x100) << 1", make_physical),
+            (Texts{"0x100", "0x8080"}));
+  EXPECT_EQ(set_masks(4, "return parity(a & 0x10080) | parity(a & 0x100) << 1", make_physical), Texts{"absent"});
+}
+
+TEST(Truth, TakesTheMasksOfTheSetsThatAreLeft) {
+  const auto share = [](std::uint64_t shared_bytes) {
+    return [=](DeviceModel& model) { model.unified = UnifiedStorageModel{262144, {shared_bytes}, 1024, 32, 2048}; };
+  };
+  EXPECT_EQ(set_masks(8, "return a / 128 % 8", share(131072)), (Texts{"0x80", "0x100"}));
+  EXPECT_EQ(set_masks(8, "return a / 128 % 8", share(65536)), Texts{"absent"});  // 6 sets
+}
+
+TEST(Truth, TellsFetchAndPartitions) {
+  auto model = example();
+  auto found = truths(model, 1000);
+  EXPECT_EQ(std::get<double>(found.at("l2.fetch_granularity")), 32);
+  EXPECT_EQ(std::get<double>(found.at("l2.partitions")), 1);
+  EXPECT_FALSE(found.contains("l2.home_mask"));
+  auto& l2 = model.caches[1];
+  l2.fetch_bytes = 64;
+  l2.partitions = 2;
+  l2.home_function = AddressFunction::parities({0x2ab000});
+  found = truths(model, 1000);
+  EXPECT_EQ(std::get<double>(found.at("l2.fetch_granularity")), 64);
+  EXPECT_EQ(std::get<double>(found.at("l2.partitions")), 2);
+  EXPECT_EQ(std::get<std::string>(found.at("l2.home_mask")), "0x2ab000");
+  l2.home_function = *AddressFunction::parse("return parity(a & 0x2ab000) ^ (a >> 30) ^ parity(a & 0x7f)", {"test"});
+  EXPECT_EQ(std::get<std::string>(truths(model, 1000).at("l2.home_mask")), "0x402ab000");
+  l2.home_function = *AddressFunction::parse("return a / 384 % 2", {"test"});
+  EXPECT_FALSE(truths(model, 1000).contains("l2.home_mask"));
+}
+
+TEST(Truth, OfTheRtx4090HasItsMasksInCanonicalForm) {
+  const auto found = truths(*find_model("rtx4090"), 2600);
+  const std::vector<std::uint64_t> printed{0xc3901e00, 0x119a80a0,  0x167041b0, 0xdbc21d80,
+                                           0x47810400, 0x1b4e09180, 0xb6405400, 0xdc202c80};
+  std::vector<std::uint64_t> of_lines;
+  for (const auto mask : printed) of_lines.push_back(mask & ~std::uint64_t{0x7f});
+  Texts expected;
+  for (const auto mask : canonical_masks(of_lines)) expected.push_back(hex_mask(mask));
+  EXPECT_EQ(std::get<Texts>(found.at("l1.set_masks")), expected);
+  EXPECT_EQ(expected.size(), 8U);
+  EXPECT_EQ(std::get<double>(found.at("l2.fetch_granularity")), 64);
 }
 
 TEST(Truth, TakesTheSharedPartFromTheL1) {

@@ -1,0 +1,179 @@
+#include "probe/eviction.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace gpusonde {
+namespace {
+
+// Fewer lines than this are loaded one after the other, in the order given.
+constexpr std::uint32_t k_walked_lines = 256;
+// A batch of this many places stays far below the memory that targets have for lists.
+constexpr std::size_t k_most_questions = 1 << 16;
+constexpr std::uint32_t k_checks = 20;
+constexpr std::size_t k_parts_at_once = 32;
+
+class Search {
+ public:
+  Search(EvictionOracle& oracle, std::uint64_t victim, std::vector<std::uint64_t> pool, std::size_t most_lines)
+      : m_oracle(oracle), m_victim(victim), m_most(most_lines), m_votes(oracle.settings().at_once ? 3 : 1) {
+    // Those kept lie in front of the pool, the last found first, so that one stretch holds both.
+    m_places.resize(m_most);
+    m_places.insert(m_places.end(), pool.begin(), pool.end());
+  }
+
+  Result<EvictionSet> run() {
+    EvictionSet set{m_victim, {}, {}, 0, 0, k_checks};
+    std::size_t end = m_places.size() - m_most;
+    const auto all = evicts({end});
+    if (!all) return tl::unexpected(all.error());
+    if (!all->front()) {
+      set.trouble = fmt::format("{} lines do not push it out", end);
+      return set;
+    }
+    for (;;) {
+      const auto enough = evicts({0});
+      if (!enough) return tl::unexpected(enough.error());
+      if (m_kept > 0 && enough->front()) break;
+      if (m_kept == m_most || end == 0) {
+        set.trouble = fmt::format("no {} lines push it out", m_kept);
+        return set;
+      }
+      const auto shortest = shortest_prefix(end);
+      if (!shortest) return tl::unexpected(shortest.error());
+      const auto line = m_places[m_most + *shortest - 1];
+      end = *shortest - 1;
+      m_places[m_most - ++m_kept] = line;
+    }
+    set.lines.assign(m_places.begin() + static_cast<std::ptrdiff_t>(m_most - m_kept),
+                     m_places.begin() + static_cast<std::ptrdiff_t>(m_most));
+    if (auto checked = check(set); !checked) return tl::unexpected(checked.error());
+    return set;
+  }
+
+ private:
+  /// Whether the kept lines and so many of the pool push the victim out, for each length.
+  Result<std::vector<bool>> evicts(const std::vector<std::size_t>& lengths) {
+    std::vector<EvictionQuestion> questions;
+    for (const auto length : lengths)
+      questions.push_back(
+          {m_victim, static_cast<std::uint32_t>(m_most - m_kept), static_cast<std::uint32_t>(m_kept + length)});
+    const auto votes = m_oracle.evictions(m_places, questions, m_votes);
+    if (!votes) return tl::unexpected(votes.error());
+    std::vector<bool> answers;
+    for (const auto count : *votes) answers.push_back(2 * count > m_votes);
+    return answers;
+  }
+
+  /// Precondition: none of the pool is too few, `end` of it is enough.
+  Result<std::size_t> shortest_prefix(std::size_t end) {
+    std::size_t too_few = 0;
+    std::size_t enough = end;
+    const std::size_t parts = m_oracle.settings().at_once ? k_parts_at_once : 2;
+    while (enough - too_few > 1) {
+      std::vector<std::size_t> lengths;
+      for (std::size_t part = 1; part < parts; ++part) {
+        const auto length = too_few + (enough - too_few) * part / parts;
+        if (length > too_few && (lengths.empty() || length > lengths.back())) lengths.push_back(length);
+      }
+      const auto answers = evicts(lengths);
+      if (!answers) return tl::unexpected(answers.error());
+      std::size_t before = too_few;
+      for (std::size_t i = 0; i < lengths.size(); ++i) {
+        if ((*answers)[i]) {
+          enough = lengths[i];
+          break;
+        }
+        before = lengths[i];
+      }
+      too_few = before;
+    }
+    return enough;
+  }
+
+  Result<void> check(EvictionSet& set) {
+    const auto count = static_cast<std::uint32_t>(set.lines.size());
+    // Twice over, so that each of the lines can be left out of a stretch.
+    auto places = set.lines;
+    places.insert(places.end(), set.lines.begin(), set.lines.end());
+    std::vector<EvictionQuestion> questions;
+    for (std::uint32_t i = 0; i < k_checks; ++i) questions.push_back({set.victim, i % count, count});
+    for (std::uint32_t i = 0; i < k_checks && count > 1; ++i) questions.push_back({set.victim, i % count, count - 1});
+    const auto votes = m_oracle.evictions(places, questions, 1);
+    if (!votes) return tl::unexpected(votes.error());
+    for (std::size_t i = 0; i < votes->size(); ++i) (i < k_checks ? set.evicted : set.evicted_less_one) += (*votes)[i];
+    if (set.evicted * 10 < k_checks * 9 || set.evicted_less_one * 10 > k_checks) {
+      set.trouble = fmt::format("{} lines push it out {} of {} times, one fewer {} times", count, set.evicted, k_checks,
+                                set.evicted_less_one);
+      set.lines.clear();
+    }
+    return {};
+  }
+
+  EvictionOracle& m_oracle;
+  std::uint64_t m_victim;
+  std::size_t m_most;
+  std::uint32_t m_votes;
+  std::vector<std::uint64_t> m_places;
+  std::size_t m_kept = 0;
+};
+
+}  // namespace
+
+Result<std::vector<std::uint32_t>> EvictionOracle::readings(std::span<const std::uint64_t> places,
+                                                            std::span<const EvictionQuestion> questions,
+                                                            std::uint32_t votes) {
+  std::vector<std::uint32_t> all;
+  for (std::size_t begin = 0; begin < questions.size();) {
+    const auto end = std::min(questions.size(), begin + std::max<std::size_t>(1, k_most_questions / votes));
+    SequenceExperiment e;
+    e.region = m_settings.region;
+    e.path = m_settings.path;
+    e.split = m_settings.split;
+    e.at_once = m_settings.at_once;
+    if (!e.at_once) e.sm = m_settings.sm;
+    e.places.assign(places.begin(), places.end());
+    e.tests.clear();
+    for (std::size_t i = begin; i < end; ++i) {
+      const auto& question = questions[i];
+      const auto victim = static_cast<std::uint32_t>(e.places.size());
+      e.places.push_back(question.victim);
+      for (std::uint32_t vote = 0; vote < votes; ++vote) {
+        e.tests.push_back(static_cast<std::uint32_t>(e.steps.size()));
+        if (m_settings.drop_victim) e.steps.push_back({StepKind::drop, victim, 1, 1});
+        e.steps.push_back({StepKind::walk, victim, 1, m_settings.victim_touches});
+        if (question.count != 0)
+          e.steps.push_back({question.count <= k_walked_lines ? StepKind::walk : StepKind::touch, question.first,
+                             question.count, m_settings.rounds});
+        e.steps.push_back({StepKind::time, victim, 1, 1});
+      }
+    }
+    m_asked += (end - begin) * votes;
+    const Experiment experiment = std::move(e);
+    auto samples = m_target.run(std::span(&experiment, 1), {m_cancel, {}});
+    if (!samples) return tl::unexpected(samples.error());
+    const auto& cycles = std::get<SequenceSamples>(samples->front()).cycles;
+    all.insert(all.end(), cycles.begin(), cycles.end());
+    begin = end;
+  }
+  return all;
+}
+
+Result<std::vector<std::uint32_t>> EvictionOracle::evictions(std::span<const std::uint64_t> places,
+                                                             std::span<const EvictionQuestion> questions,
+                                                             std::uint32_t votes) {
+  const auto cycles = readings(places, questions, votes);
+  if (!cycles) return tl::unexpected(cycles.error());
+  std::vector<std::uint32_t> counts(questions.size(), 0);
+  for (std::size_t i = 0; i < cycles->size(); ++i)
+    if ((*cycles)[i] > m_limit_cycles) ++counts[i / votes];
+  return counts;
+}
+
+Result<EvictionSet> find_eviction_set(EvictionOracle& oracle, std::uint64_t victim, std::vector<std::uint64_t> pool,
+                                      std::size_t most_lines) {
+  return Search(oracle, victim, std::move(pool), most_lines).run();
+}
+
+}  // namespace gpusonde

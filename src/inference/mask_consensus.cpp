@@ -1,0 +1,181 @@
+#include "inference/mask_consensus.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <numeric>
+
+#include "core/random.hpp"
+
+namespace gpusonde {
+namespace {
+
+constexpr int k_most_trials = 200;
+constexpr int k_least_trials = 30;
+constexpr int k_enough_hits = 8;
+constexpr std::size_t k_quiet_differences = 8;
+constexpr double k_certainly_alike = 1e-4;  // contradictions so much alike refute a span
+constexpr double k_perhaps_alike = 1e-2;    // and so much leave it open
+
+enum class Standing { rejected, refuted, undecided, strong };
+
+struct Candidate {
+  RowSpace masks;
+  Standing standing = Standing::rejected;
+  std::size_t agreeing = 0;
+  int hits = 0;
+};
+
+class Search {
+ public:
+  explicit Search(const MaskConsensusInput& input)
+      : m_input(input), m_random(input.seed), m_order(input.groups.size() - input.held_out) {
+    std::iota(m_order.begin(), m_order.end(), std::size_t{0});
+  }
+
+  MaskConsensus run() {
+    int unsettled = 0;
+    int trials = 0;
+    for (; trials < k_most_trials && !settled_upon(trials); ++trials) {
+      const auto subset = grown_subset();
+      if (subset.empty())
+        ++unsettled;
+      else
+        climb(subset);
+    }
+    return conclude(2 * unsettled > trials);
+  }
+
+ private:
+  using Subset = std::vector<std::size_t>;
+
+  [[nodiscard]] const Candidate* best() const {
+    const Candidate* best = nullptr;
+    for (const auto& [rows, candidate] : m_candidates)
+      if (candidate.standing == Standing::strong && (best == nullptr || candidate.masks.rank() > best->masks.rank()))
+        best = &candidate;
+    return best;
+  }
+
+  [[nodiscard]] bool settled_upon(int trials) const {
+    if (trials < k_least_trials) return false;
+    const auto* found = best();
+    return found != nullptr && found->hits >= k_enough_hits;
+  }
+
+  // Groups in random order until no mask falls away any more, or none is left; empty when the groups do not suffice.
+  Subset grown_subset() {
+    for (std::size_t i = m_order.size(); i > 1; --i) std::swap(m_order[i - 1], m_order[m_random.below(i)]);
+    RowSpace span;
+    std::size_t quiet = 0;
+    const unsigned full = m_input.columns.weight();
+    for (std::size_t i = 0; i < m_order.size(); ++i) {
+      for (const auto& difference : m_input.groups[m_order[i]]) quiet = span.add(difference) ? 0 : quiet + 1;
+      if (quiet >= k_quiet_differences || span.rank() == full)
+        return {m_order.begin(), m_order.begin() + static_cast<std::ptrdiff_t>(i) + 1};
+    }
+    return {};
+  }
+
+  [[nodiscard]] RowSpace masks_of(const Subset& subset, std::size_t but) const {
+    RowSpace span;
+    for (const auto group : subset)
+      if (group != but)
+        for (const auto& difference : m_input.groups[group]) span.add(difference);
+    return annihilator(span, m_input.columns);
+  }
+
+  // Each false member has cost a mask; without its group the mask comes back, and most groups agree with it.
+  void climb(Subset subset) {
+    const std::size_t none = m_input.groups.size();
+    auto masks = masks_of(subset, none);
+    if (!holds(masks)) return;
+    for (bool higher = true; higher;) {
+      higher = false;
+      for (std::size_t i = 0; i < subset.size() && !higher; ++i) {
+        auto more = masks_of(subset, subset[i]);
+        if (more.rank() <= masks.rank() || !holds(more)) continue;
+        masks = std::move(more);
+        subset.erase(subset.begin() + static_cast<std::ptrdiff_t>(i));
+        higher = true;
+      }
+    }
+    if (masks.rank() > 0) ++m_candidates.at(masks.rows()).hits;
+  }
+
+  // Whether most groups agree; remembers the candidate.
+  bool holds(const RowSpace& masks) {
+    if (masks.rank() == 0) return true;
+    if (masks.rank() > 64) return false;
+    const auto known = m_candidates.find(masks.rows());
+    if (known != m_candidates.end()) return known->second.standing != Standing::rejected;
+    Candidate candidate{masks, Standing::rejected, agreeing(masks, m_input.groups), 0};
+    m_most_agreeing = std::max(m_most_agreeing, agreeing(masks, m_input.groups.last(m_input.held_out)));
+    if (static_cast<double>(candidate.agreeing) < k_least_agreement * static_cast<double>(m_input.groups.size()))
+      return false;
+    candidate.standing = standing_of(masks);
+    m_candidates.emplace(masks.rows(), candidate);
+    return true;
+  }
+
+  static std::size_t agreeing(const RowSpace& masks, std::span<const std::vector<BitRow>> groups) {
+    return static_cast<std::size_t>(std::count_if(groups.begin(), groups.end(), [&](const auto& group) {
+      return std::all_of(group.begin(), group.end(),
+                         [&](const BitRow& difference) { return packed_value(masks.rows(), difference) == 0; });
+    }));
+  }
+
+  [[nodiscard]] Standing standing_of(const RowSpace& masks) const {
+    const double alike = chance_of_repeats(masks.rows(), m_input.groups);
+    if (alike < k_certainly_alike) return Standing::refuted;
+    const double bias = largest_bias(masks.rows(), m_input.background);
+    const auto held_out = m_input.groups.last(m_input.held_out);
+    double chance = 0;
+    for (const auto& group : held_out) {
+      const auto lines = static_cast<double>(group.size() + 1);
+      chance += std::pow((1 + bias) / 2, lines) + std::pow((1 - bias) / 2, lines);
+    }
+    chance /= static_cast<double>(held_out.size());
+    const bool evident = evidence_nats(agreeing(masks, held_out), held_out.size(), chance) >= k_least_evidence_nats;
+    return evident && alike >= k_perhaps_alike ? Standing::strong : Standing::undecided;
+  }
+
+  [[nodiscard]] MaskConsensus conclude(bool mostly_unsettled) const {
+    MaskConsensus result;
+    result.most_agreeing = m_most_agreeing;
+    const auto* found = best();
+    const unsigned rank = found == nullptr ? 0 : found->masks.rank();
+    for (const auto& [rows, candidate] : m_candidates) {
+      const bool rival =
+          candidate.standing == Standing::strong && candidate.masks.rank() == rank && &candidate != found;
+      const bool larger = candidate.standing == Standing::undecided && candidate.masks.rank() > rank;
+      if (!rival && !larger) continue;
+      result.state = ConsensusState::undecided;
+      result.reason = rival ? fmt::format("two different sets of {} masks explain most groups", rank)
+                            : fmt::format("too few conflicts: {} masks hold in {} of {} groups, which may be by chance",
+                                          candidate.masks.rank(), candidate.agreeing, m_input.groups.size());
+      return result;
+    }
+    if (found != nullptr) {
+      result.state = ConsensusState::found;
+      result.masks = found->masks;
+    } else if (mostly_unsettled) {
+      result.state = ConsensusState::too_few;
+    }
+    return result;
+  }
+
+  const MaskConsensusInput& m_input;
+  Random m_random;
+  Subset m_order;
+  std::map<std::vector<BitRow>, Candidate> m_candidates;
+  std::size_t m_most_agreeing = 0;
+};
+
+}  // namespace
+
+MaskConsensus find_mask_consensus(const MaskConsensusInput& input) { return Search(input).run(); }
+
+}  // namespace gpusonde

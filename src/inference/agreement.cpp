@@ -67,7 +67,8 @@ double largest_bias(std::span<const BitRow> masks, const Background& background)
   // The largest of n sums of random signs stays below sqrt(2 ln n) standard deviations, about.
   const auto number = static_cast<double>(masks.size());
   const double log_sums = all ? number * std::log(2.0) : std::log(number);
-  const double bias = std::clamp(sum / count - 1.2 * std::sqrt(2 * log_sums / count), 0.0, 1.0);
+  const double chance = 1.2 * std::sqrt(2 * log_sums / count);
+  const double bias = sum / count <= chance ? 0 : sum / count;
   // Two lines agree with probability p^2 + (1 - p)^2 = (1 + bias^2) / 2.
   return background.are_pairs ? std::sqrt(bias) : bias;
 }

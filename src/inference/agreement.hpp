@@ -27,8 +27,8 @@ struct Background {
   bool are_pairs = false;
 };
 
-/// Of all sums of masks, |2 p - 1| of the most uneven one, p being its share of ones among lines, less what chance
-/// makes of so many sums over so few lines. With more than 16 masks only the masks themselves are looked at.
+/// Of all sums of masks, |2 p - 1| of the most uneven one, p being its share of ones among lines; 0 where chance makes
+/// as much of so many sums over so few lines. With more than 16 masks only the masks themselves are looked at.
 /// 1 without background.
 [[nodiscard]] double largest_bias(std::span<const BitRow> masks, const Background& background);
 

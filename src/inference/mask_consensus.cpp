@@ -6,6 +6,7 @@
 #include <cmath>
 #include <map>
 #include <numeric>
+#include <utility>
 
 #include "core/random.hpp"
 
@@ -17,6 +18,7 @@ constexpr int k_least_trials = 30;
 constexpr int k_enough_hits = 8;
 constexpr std::size_t k_quiet_differences = 8;
 constexpr double k_certainly_alike = 1e-4;  // contradictions so much alike refute a span
+constexpr double k_least_considered = 0.5;  // of groups: such a span is no chance, but too much contradicts it
 constexpr double k_perhaps_alike = 1e-2;    // and so much leave it open
 
 enum class Standing { rejected, refuted, undecided, strong };
@@ -113,9 +115,8 @@ class Search {
     if (known != m_candidates.end()) return known->second.standing != Standing::rejected;
     Candidate candidate{masks, Standing::rejected, agreeing(masks, m_input.groups), 0};
     m_most_agreeing = std::max(m_most_agreeing, agreeing(masks, m_input.groups.last(m_input.held_out)));
-    if (static_cast<double>(candidate.agreeing) < k_least_agreement * static_cast<double>(m_input.groups.size()))
-      return false;
-    candidate.standing = standing_of(masks);
+    candidate.standing = standing_of(candidate);
+    if (candidate.standing == Standing::rejected) return false;
     m_candidates.emplace(masks.rows(), candidate);
     return true;
   }
@@ -127,9 +128,19 @@ class Search {
     }));
   }
 
-  [[nodiscard]] Standing standing_of(const RowSpace& masks) const {
-    const double alike = chance_of_repeats(masks.rows(), m_input.groups);
+  [[nodiscard]] Standing standing_of(const Candidate& candidate) const {
+    const auto& masks = candidate.masks.rows();
+    const double share = static_cast<double>(candidate.agreeing) / static_cast<double>(m_input.groups.size());
+    if (share < k_least_considered) return Standing::rejected;
+    const double alike = chance_of_repeats(masks, m_input.groups);
     if (alike < k_certainly_alike) return Standing::refuted;
+    const bool evident = is_evident(candidate.masks);
+    if (share < k_least_agreement) return evident ? Standing::undecided : Standing::rejected;
+    return evident && alike >= k_perhaps_alike ? Standing::strong : Standing::undecided;
+  }
+
+  // Whether the held-out groups agree as no unrelated lines would.
+  [[nodiscard]] bool is_evident(const RowSpace& masks) const {
     const double bias = largest_bias(masks.rows(), m_input.background);
     const auto held_out = m_input.groups.last(m_input.held_out);
     double chance = 0;
@@ -138,8 +149,19 @@ class Search {
       chance += std::pow((1 + bias) / 2, lines) + std::pow((1 - bias) / 2, lines);
     }
     chance /= static_cast<double>(held_out.size());
-    const bool evident = evidence_nats(agreeing(masks, held_out), held_out.size(), chance) >= k_least_evidence_nats;
-    return evident && alike >= k_perhaps_alike ? Standing::strong : Standing::undecided;
+    return evidence_nats(agreeing(masks, held_out), held_out.size(), chance) >= k_least_evidence_nats;
+  }
+
+  [[nodiscard]] std::string doubt(const Candidate& candidate) const {
+    const auto all = m_input.groups.size();
+    const bool contradicted = static_cast<double>(candidate.agreeing) < k_least_agreement * static_cast<double>(all);
+    return fmt::format("{}: {} masks hold in {} of {} groups{}",
+                       contradicted ? "too many false members" : "too few conflicts", candidate.masks.rank(),
+                       candidate.agreeing, all, contradicted ? "" : ", which may be by chance");
+  }
+
+  [[nodiscard]] MaskConsensus undecided(std::string reason) const {
+    return {ConsensusState::undecided, std::move(reason), {}, m_most_agreeing};
   }
 
   [[nodiscard]] MaskConsensus conclude(bool mostly_unsettled) const {
@@ -148,16 +170,13 @@ class Search {
     const auto* found = best();
     const unsigned rank = found == nullptr ? 0 : found->masks.rank();
     for (const auto& [rows, candidate] : m_candidates) {
-      const bool rival =
-          candidate.standing == Standing::strong && candidate.masks.rank() == rank && &candidate != found;
-      const bool larger = candidate.standing == Standing::undecided && candidate.masks.rank() > rank;
-      if (!rival && !larger) continue;
-      result.state = ConsensusState::undecided;
-      result.reason = rival ? fmt::format("two different sets of {} masks explain most groups", rank)
-                            : fmt::format("too few conflicts: {} masks hold in {} of {} groups, which may be by chance",
-                                          candidate.masks.rank(), candidate.agreeing, m_input.groups.size());
-      return result;
+      if (candidate.standing == Standing::undecided && candidate.masks.rank() > rank)
+        return undecided(doubt(candidate));
+      const bool rival = candidate.standing == Standing::strong && candidate.masks.rank() == rank;
+      if (rival && &candidate != found)
+        result.reason = fmt::format("two different sets of {} masks explain most groups", rank);
     }
+    if (!result.reason.empty()) return undecided(result.reason);
     if (found != nullptr) {
       result.state = ConsensusState::found;
       result.masks = found->masks;

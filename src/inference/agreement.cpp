@@ -73,6 +73,23 @@ double largest_bias(std::span<const BitRow> masks, const Background& background)
   return background.are_pairs ? std::sqrt(bias) : bias;
 }
 
+std::size_t count_agreeing(std::span<const BitRow> masks, std::span<const std::vector<BitRow>> groups) {
+  return static_cast<std::size_t>(std::count_if(groups.begin(), groups.end(), [&](const auto& group) {
+    return std::all_of(group.begin(), group.end(),
+                       [&](const BitRow& difference) { return packed_value(masks, difference) == 0; });
+  }));
+}
+
+double chance_of_agreement(double bias, std::span<const std::vector<BitRow>> groups) {
+  if (groups.empty()) return 1;
+  double sum = 0;
+  for (const auto& group : groups) {
+    const auto lines = static_cast<double>(group.size() + 1);
+    sum += std::pow((1 + bias) / 2, lines) + std::pow((1 - bias) / 2, lines);
+  }
+  return sum / static_cast<double>(groups.size());
+}
+
 std::uint64_t most_common(std::vector<std::uint64_t> values) {
   std::sort(values.begin(), values.end());
   std::uint64_t best = 0;

@@ -32,8 +32,14 @@ struct Background {
 /// 1 without background.
 [[nodiscard]] double largest_bias(std::span<const BitRow> masks, const Background& background);
 
+/// Groups whose lines have one value each. Here and below a group is given by its lines' differences from its first.
+[[nodiscard]] std::size_t count_agreeing(std::span<const BitRow> masks, std::span<const std::vector<BitRow>> groups);
+
+/// The share of groups of unrelated lines, as many as these have, that agree on a mask of that bias.
+[[nodiscard]] double chance_of_agreement(double bias, std::span<const std::vector<BitRow>> groups);
+
 /// How likely it is that random false members contradict the masks as much alike as these groups do, which is how a
-/// mask looks that is nearly constant and only seemed to hold. A group: differences of its lines from its first.
+/// mask looks that is nearly constant and only seemed to hold.
 [[nodiscard]] double chance_of_repeats(std::span<const BitRow> masks, std::span<const std::vector<BitRow>> groups);
 
 /// The number most of the lines share; the first of several.

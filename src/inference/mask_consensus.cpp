@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <map>
 #include <numeric>
 #include <utility>
@@ -113,19 +112,12 @@ class Search {
     if (masks.rank() > 64) return false;
     const auto known = m_candidates.find(masks.rows());
     if (known != m_candidates.end()) return known->second.standing != Standing::rejected;
-    Candidate candidate{masks, Standing::rejected, agreeing(masks, m_input.groups), 0};
-    m_most_agreeing = std::max(m_most_agreeing, agreeing(masks, m_input.groups.last(m_input.held_out)));
+    Candidate candidate{masks, Standing::rejected, count_agreeing(masks.rows(), m_input.groups), 0};
+    m_most_agreeing = std::max(m_most_agreeing, count_agreeing(masks.rows(), m_input.groups.last(m_input.held_out)));
     candidate.standing = standing_of(candidate);
     if (candidate.standing == Standing::rejected) return false;
     m_candidates.emplace(masks.rows(), candidate);
     return true;
-  }
-
-  static std::size_t agreeing(const RowSpace& masks, std::span<const std::vector<BitRow>> groups) {
-    return static_cast<std::size_t>(std::count_if(groups.begin(), groups.end(), [&](const auto& group) {
-      return std::all_of(group.begin(), group.end(),
-                         [&](const BitRow& difference) { return packed_value(masks.rows(), difference) == 0; });
-    }));
   }
 
   [[nodiscard]] Standing standing_of(const Candidate& candidate) const {
@@ -143,13 +135,25 @@ class Search {
   [[nodiscard]] bool is_evident(const RowSpace& masks) const {
     const double bias = largest_bias(masks.rows(), m_input.background);
     const auto held_out = m_input.groups.last(m_input.held_out);
-    double chance = 0;
-    for (const auto& group : held_out) {
-      const auto lines = static_cast<double>(group.size() + 1);
-      chance += std::pow((1 + bias) / 2, lines) + std::pow((1 - bias) / 2, lines);
+    const double chance = chance_of_agreement(bias, held_out);
+    return evidence_nats(count_agreeing(masks.rows(), held_out), held_out.size(), chance) >= k_least_evidence_nats;
+  }
+
+  // Whether masks come back when one of the groups that agree is left out. That group may be the one with a false
+  // member, so a function is known only when two groups rule out whatever is no part of it.
+  [[nodiscard]] bool hangs_on_one_group(const RowSpace& masks) const {
+    Subset agree;
+    Subset growing;  // only these can be needed
+    RowSpace span;
+    for (std::size_t i = 0; i < m_input.groups.size(); ++i) {
+      if (count_agreeing(masks.rows(), m_input.groups.subspan(i, 1)) == 0) continue;
+      agree.push_back(i);
+      const auto rank = span.rank();
+      for (const auto& difference : m_input.groups[i]) span.add(difference);
+      if (span.rank() > rank) growing.push_back(i);
     }
-    chance /= static_cast<double>(held_out.size());
-    return evidence_nats(agreeing(masks, held_out), held_out.size(), chance) >= k_least_evidence_nats;
+    return std::any_of(growing.begin(), growing.end(),
+                       [&](std::size_t group) { return masks_of(agree, group).rank() > masks.rank(); });
   }
 
   [[nodiscard]] std::string doubt(const Candidate& candidate) const {
@@ -177,6 +181,9 @@ class Search {
         result.reason = fmt::format("two different sets of {} masks explain most groups", rank);
     }
     if (!result.reason.empty()) return undecided(result.reason);
+    if (found != nullptr && hangs_on_one_group(found->masks))
+      return undecided(
+          fmt::format("too few conflicts: one group alone decides that there are {} masks, not more", rank));
     if (found != nullptr) {
       result.state = ConsensusState::found;
       result.masks = found->masks;

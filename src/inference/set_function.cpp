@@ -17,8 +17,9 @@ namespace {
 
 constexpr std::size_t k_least_groups = 6;
 constexpr std::size_t k_least_non_conflicts = 8;
-constexpr double k_most_alike_share = 0.05;  // of non-conflicts: pairs tested wrongly
-constexpr double k_enough_alike = 8;         // expected if finer, so that few of them say it is not
+constexpr double k_most_alike_share = 0.05;    // of non-conflicts: pairs tested wrongly
+constexpr std::size_t k_spare_unrelated = 12;  // lines beyond the masks: one in 2^12 that a mask seems constant
+constexpr double k_enough_alike = 8;           // expected if finer, so that few of them say it is not
 
 SetFunctionFit refused(SetFunctionFit fit, std::string reason) {
   fit.outcome = Outcome::inconclusive;
@@ -156,13 +157,17 @@ class Fit {
   [[nodiscard]] std::string objection() const {
     const auto sets = m_fit.function.set_count();
     const auto alike = static_cast<double>(m_fit.non_conflicts_alike);
+    const auto unrelated = m_lines.background.rows.size();
+    if (unrelated < m_fit.rank + 1 + k_spare_unrelated)
+      return fmt::format("too few conflicts: {} masks vary over {} unrelated lines, and more may over at least {}",
+                         m_fit.rank, unrelated, m_fit.rank + 1 + k_spare_unrelated);
     if (static_cast<double>(m_fit.explained_groups) < k_least_agreement * static_cast<double>(m_fit.groups))
       return fmt::format("masks and stride together explain {} of {} groups", m_fit.explained_groups, m_fit.groups);
     if (m_options.sets_hint.high != 0 && !in_hint())
       return fmt::format("the function found has {} sets, but {} to {} were counted", sets, m_options.sets_hint.low,
                          m_options.sets_hint.high);
     const bool often = alike > std::max(1.0, k_most_alike_share * static_cast<double>(m_fit.non_conflicts));
-    const bool as_if_finer = m_fit.alike_if_finer >= 12 && alike > m_fit.alike_if_finer / 2;
+    const bool as_if_finer = alike >= 2 && alike > m_fit.alike_if_finer / 2;
     if (often || as_if_finer)
       return fmt::format("{} of {} pairs known not to conflict share one of the {} sets found, so there are more",
                          m_fit.non_conflicts_alike, m_fit.non_conflicts, sets);

@@ -329,6 +329,41 @@ TEST(SetFunction, RefusesTooFewGroups) {
   EXPECT_GE(refused, 40);
 }
 
+// Bit 36 takes part in one group alone, so only that group says that it is no set bit, and it may be false.
+TEST(SetFunction, RefusesWhenOneGroupAloneDecides) {
+  Random random(8);
+  const auto masks = random_masks(6, bits(7, 35), random);
+  const auto set_of = [&](std::uint64_t line) { return parities(masks, line); };
+  const auto draw = lines_below(std::uint64_t{1} << 36);
+  auto groups = groups_of(80, 9, draw, set_of, random);
+  const auto non_conflicts = non_conflicts_of(60, draw, set_of, random);
+  ASSERT_TRUE(fit_set_function(groups, non_conflicts, bits(7, 36), {}).ok());
+  groups[7][3] |= std::uint64_t{1} << 36;
+  const auto fit = fit_set_function(groups, non_conflicts, bits(7, 36), {});
+  EXPECT_FALSE(fit.ok()) << fit.function.text();
+  EXPECT_TRUE(fit.reason.starts_with("too few conflicts")) << fit.reason;
+}
+
+// Any number and size of groups, up to a quarter of them spoiled: what is said is right.
+TEST(SetFunction, IsNeverWrongOnRandomCases) {
+  int found = 0;
+  for (std::uint64_t seed = 1; seed <= 80; ++seed) {
+    Random random(seed);
+    const auto top = static_cast<unsigned>(random.between(25, 37));
+    const auto masks = random_masks(static_cast<unsigned>(random.between(1, 11)), bits(7, top), random);
+    const auto set_of = [&](std::uint64_t line) { return parities(masks, line); };
+    const auto draw = lines_below(std::uint64_t{2} << top);
+    auto groups = groups_of(random.between(6, 100), random.between(2, 17), draw, set_of, random);
+    spoil(groups, groups.size() * random.below(26) / 100, draw, set_of, random);
+    const auto non_conflicts = non_conflicts_of(random.between(8, 600), draw, set_of, random);
+    const auto fit = fit_set_function(groups, non_conflicts, bits(7, 40), {});
+    if (!fit.ok()) continue;
+    ++found;
+    EXPECT_EQ(span_of(address_masks(fit)), span_of(masks)) << seed;
+  }
+  EXPECT_GE(found, 50);
+}
+
 TEST(SetFunction, NamesTheRankWhenMasksStillFallAway) {
   Random random(5);
   const auto draw = lines_below(std::uint64_t{1} << 37);
@@ -339,6 +374,19 @@ TEST(SetFunction, NamesTheRankWhenMasksStillFallAway) {
                                     bits(7, 36), {});
   EXPECT_EQ(fit.outcome, Outcome::inconclusive);
   EXPECT_EQ(fit.reason, "too few conflicts: 12 differences of rank 12, the last group still removed a mask");
+}
+
+// Ten groups have lines of ten sets, on which three of twelve masks at least are constant.
+TEST(SetFunction, RefusesWhenTooFewSetsWereSeen) {
+  Random random(12);
+  const auto draw = lines_below(std::uint64_t{1} << 37);
+  const auto masks = random_masks(12, bits(7, 36), random);
+  const auto set_of = [&](std::uint64_t line) { return parities(masks, line); };
+  SetFitOptions options;
+  options.sets_hint = {2, 10000};
+  const auto fit = fit_set_function(groups_of(10, 17, draw, set_of, random), {}, bits(7, 36), options);
+  EXPECT_FALSE(fit.ok()) << fit.function.text();
+  EXPECT_EQ(fit.reason, "too few conflicts: 9 masks vary over 10 unrelated lines, and more may over at least 22");
 }
 
 TEST(SetFunction, RefusesWithoutAnythingToTestTheNumberOfSets) {

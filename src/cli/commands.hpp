@@ -50,6 +50,7 @@ void add_latency(CLI::App& app, CommandContext& context);
 void add_survey(CLI::App& app, CommandContext& context);
 void add_tlb(CLI::App& app, CommandContext& context);
 void add_addressing(CLI::App& app, CommandContext& context);
+void add_hash(CLI::App& app, CommandContext& context);
 void add_analyze(CLI::App& app, CommandContext& context);
 void add_plot(CLI::App& app, CommandContext& context);
 void add_domains(CLI::App& app, CommandContext& context);

@@ -60,6 +60,7 @@ void add_commands(CLI::App& app, CommandContext& context) {
   add_latency(app, context);
   add_tlb(app, context);
   add_addressing(app, context);
+  add_hash(app, context);
   add_analyze(app, context);
   add_plot(app, context);
   add_domains(app, context);

@@ -6,7 +6,7 @@ import subprocess
 
 from support import SOURCE, CommandTest, finding
 
-COMMANDS = ("latency", "survey", "analyze", "plot", "domains", "devices", "models", "list", "clocks", "sass",
+COMMANDS = ("latency", "survey", "hash", "analyze", "plot", "domains", "devices", "models", "list", "clocks", "sass",
             "completion")
 
 

@@ -1,6 +1,7 @@
 // All figures of a run, in reading order.
 #include "report/figure_capacity.hpp"
 #include "report/figure_latency.hpp"
+#include "report/figure_map.hpp"
 #include "report/figure_tlb.hpp"
 #include "report/report.hpp"
 
@@ -13,6 +14,8 @@ std::vector<Figure> figures(const Run& run) {
   if (auto capacity = report::capacity_figure(run)) out.push_back(std::move(*capacity));
   for (auto& sweep : report::sweep_figures(run, report::SweepAxis::bytes)) out.push_back(std::move(sweep));
   if (auto alias = report::alias_figure(run)) out.push_back(std::move(*alias));
+  if (auto map = report::load_map_figure(run)) out.push_back(std::move(*map));
+  if (auto map = report::atomic_map_figure(run)) out.push_back(std::move(*map));
   return out;
 }
 

@@ -71,12 +71,17 @@ std::string cache_geometry(RowMaker& maker, const std::string& prefix) {
   std::string out;
   const auto counted = [&](const std::string& id, std::string_view noun) {
     const auto text = maker.value(prefix + id);
-    append_part(out, text.empty() ? "" : fmt::format("{} {}", text, noun), " × ");
+    return text.empty() ? text : fmt::format("{} {}", text, noun);
   };
-  counted(".slices", "slices");
-  counted(".ways", "ways");
-  counted(".sets", "sets");
-  counted(".sets_per_slice", "sets");
+  const auto slices = counted(".slices", "slices");
+  const auto ways = maker.value(prefix + ".ways");
+  const auto sets = maker.value(prefix + ".sets_per_slice");
+  append_part(out, slices, " × ");
+  // Slices × sets × ways, without the nouns only where none of them is missing.
+  const bool all = !slices.empty() && !ways.empty() && !sets.empty();
+  append_part(out, all ? fmt::format("{} × {}", sets, ways) : ways.empty() ? "" : ways + " ways", " × ");
+  append_part(out, counted(".sets", "sets"), " × ");
+  append_part(out, all || sets.empty() ? "" : sets + " sets a slice", " × ");
   append_part(out, maker.value(prefix + ".line_size"), " × ");
   append_part(out, maker.value(prefix + ".sector_size"), " / ");
   append_part(out, maker.value(prefix + ".replacement"), ", ");

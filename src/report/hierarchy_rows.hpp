@@ -15,8 +15,8 @@ struct HierarchyRow {
   std::string ns;
   std::string interval;
   std::string size;
-  std::string stated;            ///< what the driver or the model says, not measured
-  std::string geometry;          ///< `4 ways × 256 sets × 128 B / 32 B`
+  std::string stated;  ///< what the driver or the model says, not measured
+  std::string geometry;  ///< `4 ways × 256 sets × 128 B / 32 B`; of slices: `36 slices × 1024 × 16 × …`, sets, ways
   std::string trouble;           ///< the level's latency could not be told: outcome and reason
   std::vector<std::string> ids;  ///< findings that the row shows
 };

@@ -5,6 +5,7 @@
 #include "core/random.hpp"
 #include "report/escape.hpp"
 #include "report/figure_latency.hpp"
+#include "report/figure_map.hpp"
 #include "report/figure_tlb.hpp"
 #include "report/latency_view.hpp"
 #include "report/outcome_count.hpp"
@@ -65,12 +66,14 @@ std::string plots_html(const Run& run) {
         fmt::format("<details class=\"numbers\"><summary>numbers of this plot</summary>\n{}</details>",
                     plot_table_html(view)));
   }
-  if (next < drawn.size() && drawn[next].name == "l1.capacity")
-    add("", "L1 by storage split", table_link(run, "derived.l1.capacity"));
+  const auto is_next = [&](std::string_view name) { return next < drawn.size() && drawn[next].name == name; };
+  if (is_next("l1.capacity")) add("", "L1 by storage split", table_link(run, "derived.l1.capacity"));
   auto next_sweep = [sweep = std::size_t{0}]() mutable { return fmt::format(" data-sweep=\"{}\"", sweep++); };
   for (const auto& view : sweep_views(run.measurements))
     add(next_sweep(), "TLB sweep, " + policy_title(view.policy), table_link(run, "tlb.sweep"));
-  if (next < drawn.size()) add(next_sweep(), std::string(k_alias_title), table_link(run, "tlb.alias"));
+  if (is_next("tlb.alias")) add(next_sweep(), std::string(k_alias_title), table_link(run, "tlb.alias"));
+  if (is_next("slices.map")) add("", std::string(k_map_heading), table_link(run, "slices.load"));
+  if (is_next("slices.atomic")) add("", std::string(k_atomic_map_heading), table_link(run, "slices.atomic"));
   return out.empty() ? "<p>No curve was measured.</p>\n" : out;
 }
 

@@ -3,13 +3,32 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 
 #include "core/units.hpp"
 #include "report/escape.hpp"
+#include "report/text_table.hpp"
 
 namespace gpusonde::report {
+namespace {
+
+/// At most `most` characters, and whether some were left out.
+std::string cut(std::string_view text, std::size_t most) {
+  const auto cleaned = clean(text);
+  if (display_width(cleaned) <= most) return cleaned;
+  std::string out;
+  std::size_t left = most - 2;
+  for (const char c : cleaned) {
+    const bool begins = (static_cast<unsigned char>(c) & 0xC0U) != 0x80U;
+    if (begins && left-- == 0) break;
+    out += c;
+  }
+  return out + " …";
+}
+
+}  // namespace
 
 std::string plain_number(double value) {
   if (value == std::floor(value) && std::fabs(value) < 1e15) return fmt::format("{:.0f}", value);
@@ -38,6 +57,18 @@ std::string quantity(const FindingValue& value, std::string_view unit) {
   if (const auto* real = std::get_if<double>(&value)) return quantity(*real, unit);
   if (const auto* name = std::get_if<std::string>(&value)) return *name;
   return fmt::format("{}", fmt::join(std::get<std::vector<std::string>>(value), ", "));
+}
+
+std::string compact(const FindingValue& value, std::string_view unit) {
+  constexpr std::size_t most = 40;
+  const auto text = quantity(value, unit);
+  if (const auto* list = std::get_if<std::vector<std::string>>(&value); list != nullptr && list->size() > 1)
+    return display_width(text) <= most ? text
+                                       : fmt::format("{}, … ({} in all)", cut(list->front(), most), list->size());
+  const auto end = text.find('\n');
+  if (end == std::string::npos || end + 1 == text.size()) return cut(text, most);
+  const auto lines = std::count(text.begin(), text.end(), '\n') + (text.ends_with('\n') ? 0 : 1);
+  return fmt::format("{} ({} lines)", cut(text.substr(0, end), most), lines);
 }
 
 std::string interval_text(const Finding& finding) {

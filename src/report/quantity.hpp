@@ -12,6 +12,9 @@ namespace gpusonde::report {
 /// `40.0 cyc`, `15.4 ns`, `128 KiB`, `2600 MHz`, `4`, `1.2 TB/s`; an unknown unit is written out.
 [[nodiscard]] std::string quantity(double value, std::string_view unit);
 [[nodiscard]] std::string quantity(const FindingValue& value, std::string_view unit);
+/// The same where there is one line for it: of a long list its first entry, of a text of several lines its first
+/// line, and how many there are.
+[[nodiscard]] std::string compact(const FindingValue& value, std::string_view unit);
 /// `39.9 to 40.1 cyc`; empty for a single value, which the quantity itself says.
 [[nodiscard]] std::string interval_text(const Finding& finding);
 /// Up to four digits after the point, no trailing zeros.

@@ -25,6 +25,12 @@ struct TextStyle {
 [[nodiscard]] std::string sweep_text(const Run& run, const TextStyle& style);
 /// Virtual or physical: the verdicts, and in a few sentences what they rest on.
 [[nodiscard]] std::string addressing_text(const Run& run, const TextStyle& style);
+/// Latency over SMs and lines: a small heat map, at most 40 rows, ordered as the figure is.
+[[nodiscard]] std::string map_text(const Run& run, const TextStyle& style);
+/// The geometry of the caches that were looked at: lines, ways, sets, functions, replacement, and what they rest on.
+[[nodiscard]] std::string cache_text(const Run& run, const TextStyle& style);
+/// L2's slices and sides: their functions, and which SM stands on which side.
+[[nodiscard]] std::string slices_text(const Run& run, const TextStyle& style);
 /// id,unit,outcome,value,low,high,truth,agrees,reason
 [[nodiscard]] std::string findings_csv(const Run& run);
 [[nodiscard]] std::string table_csv(const Table& table);

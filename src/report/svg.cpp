@@ -28,10 +28,18 @@ constexpr std::string_view k_style = R"(
 .gs .predicted{stroke-width:1.6;stroke-dasharray:6 4}
 .gs .b0{fill:#1a7f37;fill-opacity:.10}.gs .b1{fill:#0969da;fill-opacity:.09}.gs .b2{fill:#8250df;fill-opacity:.11}
 .gs .b3{fill:#bf8700;fill-opacity:.13}.gs .b4{fill:#59636e;fill-opacity:.10}
+.gs .heat{shape-rendering:crispEdges}.gs rect.heat{stroke:none}.gs .void{fill:#ffffff;stroke:#ffffff}
+.gs .h0{fill:#440154;stroke:#440154}.gs .h1{fill:#481a6c;stroke:#481a6c}.gs .h2{fill:#472f7d;stroke:#472f7d}
+.gs .h3{fill:#414487;stroke:#414487}.gs .h4{fill:#39568c;stroke:#39568c}.gs .h5{fill:#31688e;stroke:#31688e}
+.gs .h6{fill:#2a788e;stroke:#2a788e}.gs .h7{fill:#23888e;stroke:#23888e}.gs .h8{fill:#1f988b;stroke:#1f988b}
+.gs .h9{fill:#22a884;stroke:#22a884}.gs .h10{fill:#35b779;stroke:#35b779}.gs .h11{fill:#54c568;stroke:#54c568}
+.gs .h12{fill:#7ad151;stroke:#7ad151}.gs .h13{fill:#a5db36;stroke:#a5db36}.gs .h14{fill:#d2e21b;stroke:#d2e21b}
+.gs .h15{fill:#fde725;stroke:#fde725}
+.gs .seam{stroke:#ffffff;stroke-width:.7;stroke-opacity:.7}.gs .wide{stroke-width:3;stroke-opacity:1}
 .gs .bar{fill:#0969da}.gs .bar2{fill:#818b96;fill-opacity:.35}
 @media (prefers-color-scheme:dark){
 .gs .ground{fill:#0d1117}.gs .ink{fill:#e6edf3}.gs .soft{fill:#9198a1}
-.gs .halo{stroke:#0d1117}
+.gs .halo{stroke:#0d1117}.gs .seam{stroke:#0d1117}.gs .void{fill:#0d1117;stroke:#0d1117}
 .gs .grid{stroke:#262c36}.gs .minor{stroke:#1a1f27}.gs .axis{stroke:#6e7681}
 .gs .edge{stroke:#9198a1}.gs .guide{stroke:#6e7681}
 .gs .step{stroke:#e3a008}.gs .steptext{fill:#e9b949}.gs .plateau{stroke:#e6edf3}
@@ -100,6 +108,15 @@ void Svg::text_upwards(double x, double y, std::string_view text, std::string_vi
   m_out += fmt::format(
       "<text transform=\"translate({:.1f} {:.1f}) rotate(-90)\" text-anchor=\"middle\" class=\"{}\">{}</text>\n", x, y,
       css, xml_escape(text));
+}
+
+void Svg::path(std::string_view data, std::string_view css) {
+  m_out += fmt::format("<path d=\"{}\" class=\"{}\"/>\n", data, css);
+}
+
+void Svg::open_scaled(double x, double y, double unit_width, double unit_height) {
+  m_out +=
+      fmt::format("<g transform=\"translate({:.1f} {:.1f}) scale({:.6f} {:.6f})\">\n", x, y, unit_width, unit_height);
 }
 
 void Svg::open_group(std::string_view css) { m_out += fmt::format("<g class=\"{}\">\n", css); }

@@ -12,6 +12,9 @@ namespace gpusonde::report {
 /// The classes' colours and sizes; every figure carries them, and so does a page that draws its own.
 [[nodiscard]] std::string_view svg_style();
 
+/// Classes `h0` to `h15`, from few to much, with `heat`.
+inline constexpr std::size_t k_heat_shades = 16;
+
 class Svg {
  public:
   Svg(double width, double height, std::string_view title, std::string_view description);
@@ -25,7 +28,11 @@ class Svg {
   /// `anchor`: start, middle or end. The text is escaped here.
   void text(double x, double y, std::string_view text, std::string_view css, std::string_view anchor = "start");
   void text_upwards(double x, double y, std::string_view text, std::string_view css);
+  /// `data` in the path language of SVG.
+  void path(std::string_view data, std::string_view css);
   void open_group(std::string_view css);
+  /// A group in units of its own: its origin at (x, y), its units as wide and high as given.
+  void open_scaled(double x, double y, double unit_width, double unit_height);
   void close_group();
 
   [[nodiscard]] std::string finish() &&;

@@ -14,6 +14,7 @@
 #include "report/outcome_count.hpp"
 #include "report/quantity.hpp"
 #include "report/report.hpp"
+#include "report/text_page.hpp"
 #include "report/text_table.hpp"
 
 namespace gpusonde {
@@ -21,16 +22,9 @@ namespace {
 
 using namespace report;
 
-constexpr std::string_view k_bold = "1";
-constexpr std::string_view k_dim = "2";
-constexpr std::string_view k_red = "31";
-constexpr std::string_view k_green = "32";
-constexpr std::string_view k_yellow = "33";
-
 class TextWriter {
  public:
-  TextWriter(const Run& run, const TextStyle& style)
-      : m_run(run), m_style(style), m_width(std::max(40U, style.width)) {}
+  TextWriter(const Run& run, const TextStyle& style) : m_run(run), m_page(style) {}
 
   std::string write() {
     head();
@@ -44,90 +38,36 @@ class TextWriter {
     disagreements();
     not_told();
     count();
-    return std::move(m_out);
+    return std::move(m_page).finish();
   }
 
  private:
-  void line(std::string_view text, std::string_view paint = {}) {
-    const auto cleaned = clean(text);
-    const auto shown = m_style.unicode ? cleaned : ascii(cleaned);
-    if (m_style.color && !paint.empty())
-      m_out += fmt::format("\x1b[{}m{}\x1b[0m\n", paint, shown);
-    else
-      m_out += shown + "\n";
-  }
-  void blank() {
-    if (!m_out.ends_with("\n\n")) m_out += '\n';
-  }
-
-  /// Every character that this report itself draws with has a plain twin; any other becomes `?`.
-  static std::string ascii(std::string_view text) {
-    static constexpr std::pair<std::string_view, std::string_view> k_plain[] = {
-        {" · ", ", "}, {"×", "x"}, {"✓", "ok"}, {"✗", "WRONG"}, {"→", "to"}, {"–", "-"}, {"±", "+-"}, {"µ", "u"}};
-    std::string out;
-    while (!text.empty()) {
-      const auto twin = std::find_if(std::begin(k_plain), std::end(k_plain),
-                                     [&](const auto& entry) { return text.starts_with(entry.first); });
-      if (twin != std::end(k_plain)) {
-        out += twin->second;
-        text.remove_prefix(twin->first.size());
-        continue;
-      }
-      const auto byte = static_cast<unsigned char>(text.front());
-      if (byte < 0x80)
-        out += text.front();
-      else if ((byte & 0xC0U) != 0x80U)
-        out += '?';
-      text.remove_prefix(1);
-    }
-    return out;
-  }
-  /// A cell as it will be shown, so that its width is known before the columns are aligned.
-  [[nodiscard]] std::string shown(std::string_view text) const {
-    const auto cleaned = clean(text);
-    return m_style.unicode ? cleaned : ascii(cleaned);
-  }
-
-  void paragraph(const std::vector<std::string>& parts, std::string_view paint) {
-    std::string current;
-    for (const auto& part : parts) {
-      if (part.empty()) continue;
-      const auto longer = current.empty() ? part : current + " · " + part;
-      if (!current.empty() && display_width(longer) > m_width) {
-        line(current, paint);
-        current = part;
-      } else {
-        current = longer;
-      }
-    }
-    if (!current.empty()) line(current, paint);
-  }
-
   void head() {
     const auto& device = m_run.device;
     const auto& environment = m_run.environment;
-    paragraph({device_title(device),
-               device.compute_capability_major == 0
-                   ? ""
-                   : fmt::format("sm_{}{}", device.compute_capability_major, device.compute_capability_minor),
-               device.sm_count == 0 ? "" : fmt::format("{} SMs", device.sm_count),
-               environment.sm_mhz_measured > 0 ? fmt::format("SM {:.0f} MHz", environment.sm_mhz_measured) : "",
-               environment.clocks.memory_mhz > 0 ? fmt::format("memory {} MHz", environment.clocks.memory_mhz) : "",
-               fmt::format("seed {}", m_run.options.seed)},
-              k_bold);
-    paragraph({device.uuid, device.pci_bus_id,
-               environment.driver_version.empty() ? "" : "driver " + environment.driver_version,
-               environment.cuda_version.empty() ? "" : "CUDA " + environment.cuda_version, environment.host,
-               environment.mig == "on" ? "MIG on" : "", environment.ecc.empty() ? "" : "ECC " + environment.ecc},
-              k_dim);
+    m_page.paragraph(
+        {device_title(device),
+         device.compute_capability_major == 0
+             ? ""
+             : fmt::format("sm_{}{}", device.compute_capability_major, device.compute_capability_minor),
+         device.sm_count == 0 ? "" : fmt::format("{} SMs", device.sm_count),
+         environment.sm_mhz_measured > 0 ? fmt::format("SM {:.0f} MHz", environment.sm_mhz_measured) : "",
+         environment.clocks.memory_mhz > 0 ? fmt::format("memory {} MHz", environment.clocks.memory_mhz) : "",
+         fmt::format("seed {}", m_run.options.seed)},
+        k_bold);
+    m_page.paragraph({device.uuid, device.pci_bus_id,
+                      environment.driver_version.empty() ? "" : "driver " + environment.driver_version,
+                      environment.cuda_version.empty() ? "" : "CUDA " + environment.cuda_version, environment.host,
+                      environment.mig == "on" ? "MIG on" : "", environment.ecc.empty() ? "" : "ECC " + environment.ecc},
+                     k_dim);
     std::string reasons;
     for (const auto& reason : environment.clocks.throttle_reasons) reasons += (reasons.empty() ? "" : ", ") + reason;
-    if (!reasons.empty()) line("clocks held down by: " + reasons, k_yellow);
+    if (!reasons.empty()) m_page.line("clocks held down by: " + reasons, k_yellow);
     if (environment.other_processes > 0)
-      line(fmt::format("{} other process{} on this device: latencies may be disturbed", environment.other_processes,
-                       environment.other_processes == 1 ? "" : "es"),
-           k_yellow);
-    blank();
+      m_page.line(fmt::format("{} other process{} on this device: latencies may be disturbed",
+                              environment.other_processes, environment.other_processes == 1 ? "" : "es"),
+                  k_yellow);
+    m_page.blank();
   }
 
   [[nodiscard]] std::string truth_cell(const std::string& prefix) const {
@@ -142,7 +82,7 @@ class TextWriter {
       m_shown.insert(row.ids.begin(), row.ids.end());
       std::vector<std::string> line_cells{row.title, row.cycles, row.ns,       row.interval,
                                           row.size,  row.stated, row.geometry, truth_cell(row.prefix)};
-      for (auto& text : line_cells) text = shown(text);
+      for (auto& text : line_cells) text = m_page.shown(text);
       // A level without a latency says why in the list of what could not be told.
       if (row.cycles.empty() && !row.trouble.empty()) line_cells[1] = "?";
       cells.push_back(std::move(line_cells));
@@ -156,9 +96,9 @@ class TextWriter {
                                         {"stated", true, 3},
                                         {"geometry", false, 2},
                                         {"truth", false, 1}},
-                                       std::move(cells), m_width))
-      line(text);
-    blank();
+                                       std::move(cells), m_page.width()))
+      m_page.line(text);
+    m_page.blank();
   }
 
   /// What the index chain reads where both were measured.
@@ -177,7 +117,7 @@ class TextWriter {
       m_shown.insert(overhead->id);
       text += fmt::format("{}+{} a hop", text.empty() ? "" : " · ", quantity(*overhead->value, overhead->unit));
     }
-    if (!text.empty()) line("index chain  " + text);
+    if (!text.empty()) m_page.line("index chain  " + text);
   }
 
   void clocks() {
@@ -189,7 +129,7 @@ class TextWriter {
       m_shown.insert(id);
       text += fmt::format("{}{} {}", text.empty() ? "" : " · ", title, quantity(*finding->value, finding->unit));
     }
-    if (!text.empty()) line("clock        " + text);
+    if (!text.empty()) m_page.line("clock        " + text);
   }
 
   void addressing() {
@@ -200,7 +140,7 @@ class TextWriter {
       m_shown.insert(id);
       text += fmt::format("{}{} {}", text.empty() ? "" : " · ", title, quantity(*finding->value, finding->unit));
     }
-    if (!text.empty()) line("addressing   " + text);
+    if (!text.empty()) m_page.line("addressing   " + text);
   }
 
   void splits() {
@@ -218,37 +158,30 @@ class TextWriter {
       cells.push_back({carveout[row] < 0 ? "driver's" : fmt::format("{:.0f} %", carveout[row]),
                        fmt::format("{:.0f} threads", threads[row]),
                        row < shared.size() && shared[row] > 0 ? quantity(shared[row], "bytes") : "?",
-                       shown(ok ? quantity(capacity[row], "bytes") : outcome[row]), shown(ok ? "" : note[row])});
+                       m_page.shown(ok ? quantity(capacity[row], "bytes") : outcome[row]),
+                       m_page.shown(ok ? "" : note[row])});
     }
-    blank();
-    line("L1 by storage split", k_bold);
+    m_page.blank();
+    m_page.line("L1 by storage split", k_bold);
     for (const auto& text : text_table({{"carve-out", true, 0},
                                         {"block", true, 0},
                                         {"shared part", true, 0},
                                         {"stays in L1", true, 0},
                                         {"", false, 1}},
-                                       std::move(cells), m_width, 2))
-      line(text);
+                                       std::move(cells), m_page.width(), 2))
+      m_page.line(text);
   }
 
   void steps() {
     const auto found = distinct_steps(m_run);
     if (found.empty()) return;
-    blank();
-    line("steps that are no level", k_bold);
+    m_page.blank();
+    m_page.line("steps that are no level", k_bold);
     for (const auto& [policies, step] : found) {
       const auto where = fmt::format("+{:.1f} cyc, {} → {} ({}): ", step.rise_cycles,
                                      quantity(step.from_bytes, "bytes"), quantity(step.to_bytes, "bytes"), policies);
-      indented(where + (step.translation || step.note.empty() ? "" : "unattributed: ") +
-               (step.note.empty() ? "unattributed" : step.note));
-    }
-  }
-
-  void indented(const std::string& text, std::string_view paint = {}) {
-    std::string indent = "  ";
-    for (const auto& part : wrap(shown(text), m_width - 4)) {
-      line(indent + part, paint);
-      indent = "    ";
+      m_page.indented(where + (step.translation || step.note.empty() ? "" : "unattributed: ") +
+                      (step.note.empty() ? "unattributed" : step.note));
     }
   }
 
@@ -259,14 +192,15 @@ class TextWriter {
       const bool twin =
           finding.id.ends_with("_ns") && m_run.finding(finding.id.substr(0, finding.id.size() - 3)) != nullptr;
       if (!finding.value || twin || m_shown.contains(finding.id)) continue;
-      cells.push_back(
-          {shown(finding.id), shown(quantity(*finding.value, finding.unit)), shown(interval_text(finding))});
+      cells.push_back({m_page.shown(finding.id), m_page.shown(compact(*finding.value, finding.unit)),
+                       m_page.shown(interval_text(finding))});
     }
     if (cells.empty()) return;
-    blank();
-    line("also found", k_bold);
-    for (const auto& text : text_table({{"", false, 0}, {"", true, 0}, {"", false, 1}}, std::move(cells), m_width, 2))
-      line(text);
+    m_page.blank();
+    m_page.line("also found", k_bold);
+    for (const auto& text :
+         text_table({{"", false, 0}, {"", true, 0}, {"", false, 1}}, std::move(cells), m_page.width(), 2))
+      m_page.line(text);
   }
 
   void disagreements() {
@@ -274,14 +208,14 @@ class TextWriter {
     for (const auto& finding : m_run.findings) {
       if (finding.agrees != false || !finding.value || !finding.truth) continue;
       if (first) {
-        blank();
-        line("the model says otherwise", k_bold);
+        m_page.blank();
+        m_page.line("the model says otherwise", k_bold);
       }
       first = false;
       const auto between = interval_text(finding);
-      indented(fmt::format("{}: {}{}, the model has {}", finding.id, quantity(*finding.value, finding.unit),
-                           between.empty() ? "" : " (" + between + ")", quantity(*finding.truth, finding.unit)),
-               k_red);
+      m_page.indented(fmt::format("{}: {}{}, the model has {}", finding.id, compact(*finding.value, finding.unit),
+                                  between.empty() ? "" : " (" + between + ")", compact(*finding.truth, finding.unit)),
+                      k_red);
     }
   }
 
@@ -307,15 +241,17 @@ class TextWriter {
     }
     close();
     if (lines.empty()) return;
-    blank();
-    line("what could not be told", k_bold);
-    for (const auto& text : lines) indented(text, k_yellow);
+    m_page.blank();
+    m_page.line("what could not be told", k_bold);
+    for (const auto& text : lines) m_page.indented(text, k_yellow);
   }
 
   void count() {
     const auto counts = outcome_count(m_run);
-    blank();
-    line(count_line(counts) + elapsed(), counts.failed > 0 ? k_red : counts.inconclusive > 0 ? k_yellow : k_green);
+    m_page.blank();
+    m_page.line(count_line(counts) + elapsed(), counts.failed > 0         ? k_red
+                                                : counts.inconclusive > 0 ? k_yellow
+                                                                          : k_green);
   }
 
   /// Whole seconds between the time stamps, where both are there.
@@ -325,10 +261,8 @@ class TextWriter {
   }
 
   const Run& m_run;
-  const TextStyle& m_style;
-  std::size_t m_width;
+  TextPage m_page;
   std::set<std::string> m_shown;
-  std::string m_out;
 };
 
 }  // namespace

@@ -173,7 +173,7 @@ class MapFigure {
       double free_from = k_left - 20;
       for (const auto& side : sides_of_lines(m_map)) {
         const auto name = side_text(m_map.lines[side.first].home_side);
-        const double room = m_column_width + x_of(side.first + side.count) - x_of(side.first);
+        const double room = x_of(side.first + side.count) - x_of(side.first);
         const auto whole = "at home on side " + name;
         const auto& label = text_width(whole, 12) <= room ? whole : name;
         const double half = text_width(label, 12) / 2;

@@ -1,6 +1,8 @@
 // The table of findings.
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "report/columns.hpp"
 #include "report/escape.hpp"
 #include "report/page_parts.hpp"
@@ -34,6 +36,23 @@ std::string exact(const std::optional<FindingValue>& value) {
   return real != nullptr ? shortest(*real) : std::string();
 }
 
+/// A program or a long list folds, a line each; anything else stands as it is.
+std::string value_html(const FindingValue& value, std::string_view unit) {
+  std::string lines;
+  if (const auto* list = std::get_if<std::vector<std::string>>(&value); list != nullptr && list->size() > 3) {
+    for (const auto& each : *list) lines += xml_escape(each) + "\n";
+  } else if (const auto* text = std::get_if<std::string>(&value); text != nullptr) {
+    if (text->find('\n') != std::string::npos)
+      for (std::size_t from = 0; from < text->size();) {
+        const auto end = std::min(text->find('\n', from), text->size());
+        lines += xml_escape(std::string_view(*text).substr(from, end - from)) + "\n";
+        from = end + 1;
+      }
+  }
+  if (lines.empty()) return xml_escape(quantity(value, unit));
+  return fmt::format("<details><summary>{}</summary><pre>{}</pre></details>", xml_escape(compact(value, unit)), lines);
+}
+
 }  // namespace
 
 std::string findings_html(const Run& run) {
@@ -50,17 +69,17 @@ std::string findings_html(const Run& run) {
     if (finding.value)
       out += fmt::format("<td class=\"n\" title=\"{} {}\">{}</td><td class=\"n soft\">{}</td>",
                          xml_escape(exact(finding.value)), xml_escape(finding.unit),
-                         xml_escape(quantity(*finding.value, finding.unit)), xml_escape(interval_text(finding)));
+                         value_html(*finding.value, finding.unit), xml_escape(interval_text(finding)));
     else
       out += fmt::format("<td colspan=\"2\" class=\"trouble\">{}</td>", xml_escape(finding.reason));
     if (simulated) {
-      const auto truth = finding.truth ? quantity(*finding.truth, finding.unit) : std::string();
+      const auto truth = finding.truth ? value_html(*finding.truth, finding.unit) : std::string();
       const auto mark = !finding.agrees ? "" : *finding.agrees ? "✓ " : "✗ ";
       out += fmt::format("<td class=\"n {}\">{}{}</td>",
                          !finding.agrees   ? ""
                          : *finding.agrees ? "good"
                                            : "bad",
-                         mark, xml_escape(truth));
+                         mark, truth);
     }
     out += fmt::format("<td class=\"soft\">{}</td><td>{}</td></tr>\n", xml_escape(samples_text(finding)),
                        evidence_html(run, finding));

@@ -66,7 +66,7 @@ std::string compact(const FindingValue& value, std::string_view unit) {
     return display_width(text) <= most ? text
                                        : fmt::format("{}, … ({} in all)", cut(list->front(), most), list->size());
   const auto end = text.find('\n');
-  if (end == std::string::npos || end + 1 == text.size()) return cut(text, most);
+  if (end == std::string::npos || end + 1 == text.size()) return cut(std::string_view(text).substr(0, end), most);
   const auto lines = std::count(text.begin(), text.end(), '\n') + (text.ends_with('\n') ? 0 : 1);
   return fmt::format("{} ({} lines)", cut(text.substr(0, end), most), lines);
 }

@@ -47,7 +47,7 @@ class HeatText {
     }
     m_page.blank();
     legend();
-    m_page.line(what_a_cell_is(sms, lines), k_dim);
+    m_page.indented(what_a_cell_is(sms, lines), k_dim, 0);
   }
 
  private:

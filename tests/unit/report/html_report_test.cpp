@@ -104,6 +104,22 @@ TEST(HtmlReport, StaysUnderItsSizeHoweverMuchWasMeasured) {
   EXPECT_THAT(html, HasSubstr("The first 100 of 50000 rows; all are in run.json and data/big3.csv"));
 }
 
+TEST(HtmlReport, ProgramsAndLongListsKeepTheirLines) {
+  auto run = sample::simulated();
+  auto program = sample::ok("l2.set_function", "text", 0, 0, 0);
+  program.value = std::string("q = a / 1152\n  b0 = q < 3 && a\nreturn b0");
+  program.interval.reset();
+  auto masks = program;
+  masks.id = "l1.set_masks";
+  masks.value = std::vector<std::string>{"0x80", "0x100", "0x200", "0x400"};
+  run.findings.insert(run.findings.end(), {program, masks});
+  const auto html = html_report(run);
+  EXPECT_THAT(html, HasSubstr("<summary>q = a / 1152 (3 lines)</summary>"
+                              "<pre>q = a / 1152\n  b0 = q &lt; 3 &amp;&amp; a\nreturn b0\n</pre>"));
+  EXPECT_THAT(html, HasSubstr("<pre>0x80\n0x100\n0x200\n0x400\n</pre>"));
+  EXPECT_THAT(html, HasSubstr(">40.0 cyc</td>")) << "a number stands as it is";
+}
+
 TEST(HtmlReport, AnEmptyRunIsAPageToo) {
   const auto html = html_report(gpusonde::Run{});
   EXPECT_THAT(html, HasSubstr("No curve was measured."));

@@ -35,6 +35,17 @@ double middle_half_mean(std::vector<float>& values) {
   return sum / static_cast<double>(last - first);
 }
 
+// mad_sigma() without a full sort: this runs once an SM and round. Reorders values.
+double quick_mad_sigma(std::vector<double>& values) {
+  constexpr double k_mad_to_sigma = 1.4826;
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  const double centre = *middle;
+  for (double& value : values) value = std::abs(value - centre);
+  std::nth_element(values.begin(), middle, values.end());
+  return k_mad_to_sigma * *middle;
+}
+
 LineTable estimate_centres(const LineTable& table, std::span<const std::size_t> lines,
                            const std::vector<std::vector<std::size_t>>& members) {
   LineTable centres(table.sms(), members.size());
@@ -66,7 +77,7 @@ std::vector<double> estimate_sigmas(const LineTable& table, std::span<const std:
       // A centre follows its own lines; with few of them residuals come out smaller than the noise.
       residuals[i] = (table.row(lines[used[i]])[sm] - centres.row(label)[sm]) * std::sqrt(n / (n - 1));
     }
-    sigmas[sm] = std::max(mad_sigma(residuals), k_least_sigma_cycles);
+    sigmas[sm] = std::max(quick_mad_sigma(residuals), k_least_sigma_cycles);
   }
   return sigmas;
 }

@@ -11,6 +11,10 @@
 
 namespace gpusonde {
 
+/// Fewer lines make no class: any two outliers may be alike.
+inline constexpr std::size_t k_least_class_lines = 4;
+inline constexpr std::size_t k_most_classes = 512;
+
 struct LinePartition {
   std::vector<std::size_t> labels;  ///< of each line given, or k_loose
   LineModel model;
@@ -20,13 +24,16 @@ struct LinePartition {
   [[nodiscard]] std::size_t count() const noexcept { return model.count(); }
 };
 
+/// Renumbers so that classes of at least `least` lines are 0, 1, ... and all others loose. Returns the count.
+std::size_t keep_classes(std::vector<std::size_t>& labels, std::size_t least);
+
 /// Joins classes that noise separates, splits those with two heaps, puts each line to its nearest centre, and checks.
 /// Precondition: a label is below `count` or k_loose, and each class has a line.
 [[nodiscard]] LinePartition settle(const LineTable& table, std::span<const std::size_t> lines,
                                    std::vector<std::size_t> labels, std::size_t count);
 
-/// What the sample's tree proposes, settled. The best that stands comes first in `best`; when several numbers of
-/// classes stand, or none, `trouble` says so.
+/// What the sample's tree proposes, settled. `best` is the finest that stands, which refutes coarser ones; `trouble`
+/// says that none stands, or that a finer one nearly does.
 struct SamplePartition {
   LinePartition best;
   std::string trouble;

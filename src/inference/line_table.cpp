@@ -47,7 +47,7 @@ float capped_distance(std::span<const float> a, std::span<const float> b, std::s
 
 float capped_distance_up_to(std::span<const float> a, std::span<const float> b, std::span<const float> weight,
                             float cap, float enough) {
-  constexpr std::size_t k_part = 4 * LineTable::k_lanes;
+  constexpr std::size_t k_part = 2 * LineTable::k_lanes;
   float sum = 0;
   for (std::size_t i = 0; i < a.size() && sum <= enough; i += k_part)
     sum += distance_of_part(a.data() + i, b.data() + i, weight.data() + i, std::min(k_part, a.size() - i), cap * cap);

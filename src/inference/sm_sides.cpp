@@ -19,6 +19,10 @@ constexpr double k_clip_sigmas = 4;
 constexpr int k_rounds = 20;
 constexpr double k_most_between = 0.02;
 constexpr double k_least_share = 0.1;
+// A single SM would make a side of its own late readings.
+constexpr std::size_t k_least_sms_a_side = 2;
+// In crossings. A wrong home costs half of one for each SM of the smaller side.
+constexpr double k_least_misfit = 0.3;
 // A crossing between the halves of an L2 costs tens of cycles on the chips that have them; assumed.
 constexpr double k_least_contrast_cycles = 3;
 constexpr double k_no_contrast_cycles = 2;
@@ -28,8 +32,7 @@ constexpr std::size_t k_sms_for_even = 16;
 constexpr double k_even_between = 0.04;
 
 // What the additive fit leaves over, late readings pulled in; [sm][line].
-std::vector<float> interaction(const LineMap& map) {
-  const AdditiveFit fit = fit_additive(map);
+std::vector<float> interaction(const LineMap& map, const AdditiveFit& fit) {
   const double limit = k_clip_sigmas * fit.sigma_cycles;
   std::vector<float> left(map.cycles.size());
   for (std::size_t sm = 0; sm < map.sms; ++sm)
@@ -76,11 +79,8 @@ struct Heaps {
   std::vector<double> scores;
   std::vector<bool> upper;
 
-  [[nodiscard]] double share() const {
-    const auto n = static_cast<double>(scores.size());
-    const auto lower = static_cast<double>(heaps.lower_count);
-    return std::min(lower, n - lower) / n;
-  }
+  [[nodiscard]] std::size_t smaller() const { return std::min(heaps.lower_count, scores.size() - heaps.lower_count); }
+  [[nodiscard]] double share() const { return static_cast<double>(smaller()) / static_cast<double>(scores.size()); }
   // Far less near: scores of the two heaps differ by twice that.
   [[nodiscard]] double contrast() const { return (heaps.high - heaps.low) / 2; }
   [[nodiscard]] double spread() const {
@@ -113,23 +113,43 @@ SmSides one_side(const LineMap& map) {
   return result;
 }
 
-SmSides both_sides(const Heaps& sms, const Heaps& lines) {
+// How badly a home fits a line: what its readings are off their median once the crossings are taken away, none by more
+// than half a crossing, so that a late reading weighs no more than half a wrong side.
+double misfit(std::vector<double>& cycles, double most) {
+  const auto middle = cycles.begin() + static_cast<std::ptrdiff_t>(cycles.size() / 2);
+  std::nth_element(cycles.begin(), middle, cycles.end());
+  const double centre = *middle;
+  double sum = 0;
+  for (const double x : cycles) sum += std::min(std::abs(x - centre), most);
+  return sum;
+}
+
+SmSides both_sides(const LineMap& map, const AdditiveFit& fit, const Heaps& sms, const Heaps& lines) {
   SmSides result;
   result.outcome = Outcome::ok;
   result.sides = 2;
   const bool first = sms.upper.front();
   for (const bool upper : sms.upper) result.sm_side.push_back(upper == first ? 0 : 1);
-  // A line's score is its cycles from the upper SMs less those from the lower: high means near to the lower ones.
-  const double step = (lines.heaps.high - lines.heaps.low) / 10;
-  for (std::size_t line = 0; line < lines.scores.size(); ++line) {
-    const double score = lines.scores[line];
-    const bool between = score > lines.heaps.low + 4 * step && score < lines.heaps.high - 4 * step;
-    const bool near_upper = !lines.upper[line];
-    result.line_home.push_back(between ? k_unlabelled : near_upper == first ? 0 : 1);
-  }
   result.contrast_cycles = sms.contrast();
   const double error = 1.96 * sms.spread() / std::sqrt(static_cast<double>(sms.scores.size()));
   result.contrast_interval = {sms.contrast() - error, sms.contrast() + error};
+
+  // A high score is one of lines that are near to the lower SMs. An SM's effect holds its share of far lines.
+  const double near_upper = static_cast<double>(lines.heaps.lower_count) / static_cast<double>(map.lines);
+  const double crossing = sms.contrast();
+  std::vector<double> to_upper(map.sms);
+  std::vector<double> to_lower(map.sms);
+  for (std::size_t line = 0; line < map.lines; ++line) {
+    for (std::size_t sm = 0; sm < map.sms; ++sm) {
+      const double far_share = sms.upper[sm] ? 1 - near_upper : near_upper;
+      const double base = map.at(sm, line) - fit.sm_cycles[sm] + crossing * far_share;
+      to_upper[sm] = base - (sms.upper[sm] ? 0 : crossing);
+      to_lower[sm] = base - (sms.upper[sm] ? crossing : 0);
+    }
+    const double difference = misfit(to_lower, crossing / 2) - misfit(to_upper, crossing / 2);
+    const bool undecided = std::abs(difference) < k_least_misfit * crossing;
+    result.line_home.push_back(undecided ? k_unlabelled : (difference > 0) == first ? 0 : 1);
+  }
   return result;
 }
 
@@ -140,7 +160,8 @@ SmSides split_sides(const LineMap& atomics) {
   if (atomics.sms < k_least_sms || atomics.lines < k_least_lines)
     return no_sides(fmt::format("{} SMs and {} lines are too few to see sides; measure {} SMs and {} lines or more",
                                 atomics.sms, atomics.lines, k_least_sms, k_least_lines));
-  const std::vector<float> left = interaction(atomics);
+  const AdditiveFit fit = fit_additive(atomics);
+  const std::vector<float> left = interaction(atomics, fit);
   std::vector<bool> side = first_sides(left, atomics);
   Heaps lines;
   Heaps sms;
@@ -156,7 +177,7 @@ SmSides split_sides(const LineMap& atomics) {
 
   if (sms.heaps.share_between > k_most_between || lines.heaps.share_between > k_most_between)
     return no_sides("SMs or lines lie between two sides, with no clear gap");
-  if (sms.share() < k_least_share || lines.share() < k_least_share)
+  if (sms.smaller() < k_least_sms_a_side || sms.share() < k_least_share || lines.share() < k_least_share)
     return no_sides(fmt::format("one side would have {:.0f} % of the SMs and {:.0f} % of the lines", 100 * sms.share(),
                                 100 * lines.share()));
   if (contrast < k_least_contrast_cycles || sms.spread() > k_most_spread_in_heap * contrast ||
@@ -164,7 +185,7 @@ SmSides split_sides(const LineMap& atomics) {
     return no_sides(
         fmt::format("far and near differ by {:.1f} cycles, too little against what else varies ({:.1f} cycles)",
                     contrast, std::max(sms.spread(), lines.spread())));
-  return both_sides(sms, lines);
+  return both_sides(atomics, fit, sms, lines);
 }
 
 }  // namespace gpusonde

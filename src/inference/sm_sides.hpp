@@ -18,9 +18,10 @@ struct SmSides {
   std::size_t sides = 0;  ///< 1 or 2 when ok, else 0
   /// 0 or 1, the first SM's being 0. With one side all 0; empty when not ok.
   std::vector<std::uint8_t> sm_side;
-  std::vector<std::int32_t> line_home;  ///< side a line is near to, or k_unlabelled; as sm_side
-  double contrast_cycles = 0;           ///< far less near; with one side 0
-  Interval contrast_interval;           ///< about 95 %, from the spread over the SMs
+  std::vector<std::int32_t>
+      line_home;               ///< side a line is near to, or k_unlabelled where late readings hide it; as sm_side
+  double contrast_cycles = 0;  ///< far less near; with one side 0
+  Interval contrast_interval;  ///< about 95 %, from the spread over the SMs
 };
 
 /// cycles = mean + sm + line + (sm's side == line's home ? 0 : contrast), fitted to what the additive fit leaves over:

@@ -53,9 +53,10 @@ struct LineClusters {
 /// - neighbouring classes lie 8 standard deviations apart with next to nothing in the middle;
 /// - centres from half of the lines put the other half right through either half of the SMs;
 /// - with `even_spread`, sizes are even.
-/// Ok only when exactly one number of classes stands them, when at most a tenth of the lines fits nowhere and these
-/// are not alike among themselves, and when two slices in one class would have been noticed down to 1 cycle (or at
-/// least 8 classes are even in size). Needs 64 lines or more.
+/// The finest partition that stands is taken, since it refutes coarser ones; it is ok only when no finer proposal comes
+/// near, when at most a tenth of the lines fits nowhere and these are not alike among themselves, and when two slices
+/// in one class would have been noticed down to 1 cycle (or at least 8 classes are even in size). Lines evicted alike
+/// from nearly all SMs look like a slice far away; only `even_spread` tells them from one. Needs 64 lines or more.
 [[nodiscard]] LineClusters cluster_lines(const LineMap& map, const LineClusterOptions& options = {});
 
 /// Labels for the lines of another map of the same SMs in the same order; all k_unlabelled when that does not fit.

@@ -136,7 +136,10 @@ LinePartition settle(const LineTable& table, std::span<const std::size_t> lines,
     std::size_t next_count = count;
     alike_strays = adopt(group_strays(table, lines, strays, model), next, next_count);
     left = split({table, lines, labels}, model, next, next_count);
-    if (next_count == count || round + 1 == k_rounds) break;
+    const bool changed = next_count != count;
+    // Halves of one class, once all lines are placed, are nearer to each other than when they were few.
+    const bool joined = !changed && join(next, model) < count;
+    if ((!changed && !joined) || round + 1 == k_rounds) break;
     labels = std::move(next);
     count = keep_classes(labels, 1);
   }

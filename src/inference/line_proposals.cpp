@@ -14,6 +14,9 @@
 namespace gpusonde {
 namespace {
 
+// Finer proposals that do not stand speak against one that does, but for one class in so many: a cut within the noise
+// may leave fragments of a noisy class.
+constexpr std::size_t k_classes_a_fragment = 32;
 constexpr std::size_t k_cuts = 6;
 constexpr double k_least_step = 1.15;
 constexpr double k_least_cycles = 0.05;
@@ -91,7 +94,7 @@ SamplePartition partition_sample(const LineTable& table, std::span<const std::si
         return x.count() < y.count();
       }));
   result.fewest = result.best.count();
-  if (result.best.count() < result.most)
+  if (result.most > result.best.count() + result.best.count() / k_classes_a_fragment)
     result.trouble =
         fmt::format("lines fall into {} classes, and hardly less well into {}", result.fewest, result.most);
   return result;

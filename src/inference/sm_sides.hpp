@@ -28,8 +28,8 @@ struct SmSides {
 /// its first singular vectors to begin with, then sides and homes in turn. Two sides when SMs and lines each fall into
 /// two heaps with next to nothing in the middle, a heap has at least a tenth of them, and the contrast is 3 cycles and
 /// four times what varies within a heap. One side when the strongest interaction is below 2 cycles, or when at least 16
-/// SMs spread evenly along it. A map of loads shows where slices lie, not which half a line is at home in; what comes
-/// out for it is a split of the chip along its longer direction.
+/// SMs spread evenly along it. A map of loads shows where slices lie, not which half a line is at home in: SMs may
+/// well fall into two heaps there too, and the sides then mean no more than places on the chip.
 [[nodiscard]] SmSides split_sides(const LineMap& atomics);
 
 }  // namespace gpusonde

@@ -27,7 +27,7 @@ Run best_run(std::span<const ClassSample> samples, std::size_t first) {
     if (std::popcount(bits) > k_most_bits) break;
     const auto count = static_cast<double>(at + 1 - first);
     const double score = count * count / static_cast<double>(std::uint64_t{1} << std::popcount(bits));
-    if (score < best_score) continue;
+    if (score <= best_score) continue;
     best_score = score;
     best = {at + 1, bits};
   }

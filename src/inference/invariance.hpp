@@ -3,6 +3,8 @@
 // of the function do not see.
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -30,9 +32,28 @@ struct DifferenceEvidence {
 [[nodiscard]] std::vector<std::uint64_t> invariant_subspace(std::span<const DifferenceEvidence> by_difference,
                                                             double label_error_rate);
 
-/// The same for the differences of a group of windows, as address bits.
-[[nodiscard]] std::vector<std::uint64_t> invariant_differences(const WindowGroup& group,
-                                                               std::span<const ResidueTerm> terms,
-                                                               double label_error_rate);
+/// Finds the invariant differences of one group of windows under many hypotheses.
+class PairCounter {
+ public:
+  /// Of each block of eight successive addresses of a window eight copies are kept, one for each difference within
+  /// the block, so that pairs of any difference are compared a block at a time.
+  static constexpr std::size_t k_lanes = 8;
+  /// For each difference within a block, the window's values in the order of that difference.
+  using Lanes = std::array<std::vector<std::uint16_t>, k_lanes>;
+
+  /// Keeps a reference to the group. Precondition: fewer than 65535 classes.
+  explicit PairCounter(const WindowGroup& group);
+  /// A basis of the differences that can be accepted when the residues are these, as address bits.
+  [[nodiscard]] std::vector<std::uint64_t> invariant_differences(std::span<const ResidueTerm> terms,
+                                                                 double label_error_rate) const;
+  /// Whether differences that should be invariant, sums included, are clearly not. Differences of other bits than the
+  /// windows' are passed over.
+  [[nodiscard]] bool refutes(std::span<const std::uint64_t> invariant, std::span<const ResidueTerm> terms,
+                             double label_error_rate) const;
+
+ private:
+  const WindowGroup* m_group;
+  std::vector<Lanes> m_classes;  ///< one a window
+};
 
 }  // namespace gpusonde

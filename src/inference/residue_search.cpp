@@ -15,8 +15,8 @@
 namespace gpusonde {
 namespace {
 
-constexpr std::uint32_t k_greatest_modulus = 63;
 constexpr std::size_t k_kept_a_modulus = 3;
+constexpr unsigned k_fewest_invariant = 2;  ///< dimensions; one may be chance
 constexpr unsigned k_beam_slack = 1;  ///< dimensions that a hypothesis may lag behind and still win in lower windows
 
 using Terms = std::vector<ResidueTerm>;
@@ -39,13 +39,14 @@ std::vector<Candidate> beam(std::span<const WindowGroup> groups, std::vector<Can
                             double label_error_rate) {
   for (const auto& group : groups) {
     const auto lowest_bit = static_cast<unsigned>(std::countr_zero(group.bits));
+    const PairCounter counter(group);
     std::map<TermsKey, std::vector<std::uint64_t>> seen;
     unsigned most = 0;
     for (auto& candidate : candidates) {
       auto key = as_seen_from(candidate.terms, lowest_bit);
       auto found = seen.find(key);
       if (found == seen.end())
-        found = seen.emplace(std::move(key), invariant_differences(group, candidate.terms, label_error_rate)).first;
+        found = seen.emplace(std::move(key), counter.invariant_differences(candidate.terms, label_error_rate)).first;
       for (const auto difference : found->second) candidate.invariant.insert(difference);
       most = std::max(most, candidate.invariant.rank());
     }
@@ -55,7 +56,9 @@ std::vector<Candidate> beam(std::span<const WindowGroup> groups, std::vector<Can
   return candidates;
 }
 
-std::vector<ResidueHypothesis> best_of(std::vector<Candidate> candidates, std::uint64_t varying_bits) {
+/// Fewest keys first. A wrong shift may leave as much invariant in each window as the right one, but not all sums.
+std::vector<ResidueHypothesis> best_of(std::span<const WindowGroup> groups, std::vector<Candidate> candidates,
+                                       std::uint64_t varying_bits, double label_error_rate) {
   std::vector<ResidueHypothesis> hypotheses;
   for (auto& candidate : candidates) {
     if (candidate.invariant.rank() == 0) continue;
@@ -65,8 +68,17 @@ std::vector<ResidueHypothesis> best_of(std::vector<Candidate> candidates, std::u
   }
   std::stable_sort(hypotheses.begin(), hypotheses.end(),
                    [](const auto& a, const auto& b) { return a.key_bits < b.key_bits; });
-  if (hypotheses.size() > k_kept_a_modulus) hypotheses.resize(k_kept_a_modulus);
-  return hypotheses;
+  std::vector<PairCounter> counters;
+  for (const auto& group : groups) counters.emplace_back(group);
+  std::vector<ResidueHypothesis> best;
+  for (auto& hypothesis : hypotheses) {
+    const auto refuted = std::any_of(counters.rbegin(), counters.rend(), [&](const PairCounter& counter) {
+      return counter.refutes(hypothesis.invariant, hypothesis.terms, label_error_rate);
+    });
+    if (!refuted) best.push_back(std::move(hypothesis));
+    if (best.size() == k_kept_a_modulus) break;
+  }
+  return best;
 }
 
 unsigned first_bit(std::uint64_t bits) { return static_cast<unsigned>(std::countr_zero(bits)); }
@@ -94,7 +106,7 @@ std::vector<std::uint32_t> promising_moduli(std::span<const WindowGroup> groups,
     const auto kept = beam(groups.first(1), one_term_candidates(varying_bits, modulus), label_error_rate);
     unsigned invariant = 0;
     for (const auto& candidate : kept) invariant = std::max(invariant, candidate.invariant.rank());
-    if (invariant > 0) found.emplace_back(modulus, invariant);
+    if (invariant >= k_fewest_invariant) found.emplace_back(modulus, invariant);
     most = std::max(most, invariant);
   }
   std::vector<std::uint32_t> moduli;
@@ -105,7 +117,8 @@ std::vector<std::uint32_t> promising_moduli(std::span<const WindowGroup> groups,
 
 std::vector<ResidueHypothesis> one_term_hypotheses(std::span<const WindowGroup> groups, std::uint64_t varying_bits,
                                                    std::uint32_t modulus, double label_error_rate) {
-  return best_of(beam(groups, one_term_candidates(varying_bits, modulus), label_error_rate), varying_bits);
+  return best_of(groups, beam(groups, one_term_candidates(varying_bits, modulus), label_error_rate), varying_bits,
+                 label_error_rate);
 }
 
 std::vector<ResidueHypothesis> two_term_hypotheses(std::span<const WindowGroup> groups, std::uint64_t varying_bits,
@@ -118,7 +131,7 @@ std::vector<ResidueHypothesis> two_term_hypotheses(std::span<const WindowGroup> 
         for (auto high = low + 1; high <= last_bit(varying_bits); ++high)
           candidates.push_back({{{low, 0, one}, {high, 0, other}}, {}});
     }
-  return best_of(beam(groups, std::move(candidates), label_error_rate), varying_bits);
+  return best_of(groups, beam(groups, std::move(candidates), label_error_rate), varying_bits, label_error_rate);
 }
 
 }  // namespace gpusonde

@@ -12,6 +12,8 @@
 
 namespace gpusonde {
 
+inline constexpr std::uint32_t k_greatest_modulus = 63;
+
 struct ResidueHypothesis {
   std::vector<ResidueTerm> terms;
   std::vector<std::uint64_t> invariant;  ///< basis of the differences that no mask sees

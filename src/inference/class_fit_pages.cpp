@@ -7,6 +7,7 @@
 #include <bit>
 #include <map>
 
+#include "inference/class_table.hpp"
 #include "inference/key_search.hpp"
 #include "inference/page_placement.hpp"
 
@@ -90,11 +91,22 @@ std::vector<PageConstants> constants_of(const Pages& pages, const PlacedPages& p
   return constants;
 }
 
+/// Before any page is placed.
+std::size_t outvoted_within_pages(const ClassKey& key, const FitData& data) {
+  std::vector<std::size_t> keys;
+  for (const auto& sample : data.training) keys.push_back(sample.sheet * key.size() + key(sample.address));
+  return majority_table(data.training, keys, data.sheets * key.size()).outvoted;
+}
+
 /// Puts what passes into `fit`, or says why nothing does.
 std::optional<std::string> attempt(const ResidueHypothesis& hypothesis, const Pages& pages, double label_error_rate,
                                    PageFit& fit) {
   auto key = key_under(hypothesis, pages.structure, label_error_rate);
   if (!key) return too_many_keys(hypothesis);
+  if (const auto outvoted = outvoted_within_pages(*key, pages.structure);
+      contradicts(outvoted, pages.structure.training.size(), label_error_rate))
+    return fmt::format("with {} parities and {} residues {} of {} samples contradict others of their key and page",
+                       key->masks.size(), key->terms.size(), outvoted, pages.structure.training.size());
   auto placed = place_pages(pages.training, *key, label_error_rate);
   const auto trial = try_out(*key, placed, pages);
   const auto matched =

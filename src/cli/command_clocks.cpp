@@ -26,7 +26,7 @@ struct ClockOptions {
 
 Result<ClockSnapshot> snapshot_of(const GlobalOptions& global, const std::string& label) {
   if (!is_simulated(label)) return clock_snapshot(label);
-  const auto opened = open_device(label, global.seed, global.sim_sm_clock_mhz);
+  const auto opened = open_device(label, global.seed, sim_choices(global));
   if (!opened) return tl::unexpected(opened.error());
   const auto clocks = opened->target->clocks();
   ClockSnapshot snapshot;

@@ -51,7 +51,7 @@ Result<std::vector<Run>> simulated_runs(CommandContext& context, const DomainReq
   std::vector<Run> runs;
   ProgressLine progress(context.global);
   for (const double mhz : request.clocks_mhz) {
-    auto device = open_device(labels->front(), context.global.seed, mhz);
+    auto device = open_device(labels->front(), context.global.seed, {.sm_mhz = mhz});
     if (!device) return tl::unexpected(device.error());
     SurveyRequest survey;
     survey.probe.latency = *options;

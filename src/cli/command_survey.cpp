@@ -35,6 +35,7 @@ Result<MeasureRequest> resumed(CommandContext& context, const std::string& folde
   if (global.output_folder.empty()) global.output_folder = folder;
   for (const auto& [name, value] : run->options.values) {
     if (name == "device" && global.devices.empty()) global.devices = {value};
+    if (name == "physical-addresses" && value == "true") global.sim_physical_addresses = true;
     if (name != "sm-clock" || global.sim_sm_clock_mhz != 0) continue;
     const auto mhz = sm_clock_of(value, file.string());
     if (!mhz) return tl::unexpected(mhz.error());

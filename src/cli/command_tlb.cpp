@@ -193,7 +193,7 @@ int info(const CommandContext& context) {
   auto all = nlohmann::ordered_json::array();
   std::string text;
   for (const auto& label : *labels) {
-    auto device = open_device(label, context.global.seed, context.global.sim_sm_clock_mhz);
+    auto device = open_device(label, context.global.seed, sim_choices(context.global));
     if (!device) return report_error(device.error());
     const auto space = device->target->alias_space();
     const auto memory = device->target->device().memory_bytes;

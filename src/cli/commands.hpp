@@ -27,6 +27,7 @@ struct GlobalOptions {
   double timeout_s = 0;  ///< 0: none
   ColorChoice color = ColorChoice::automatic;
   double sim_sm_clock_mhz = 0;  ///< --sm-clock; 0: the model's
+  bool sim_physical_addresses = false;
 };
 
 /// What the parsed command line leads to. A subcommand's callback sets `action`; main runs it.
@@ -49,6 +50,9 @@ int write_stdout(const std::string& text);
 void add_latency(CLI::App& app, CommandContext& context);
 void add_survey(CLI::App& app, CommandContext& context);
 void add_tlb(CLI::App& app, CommandContext& context);
+void add_cache(CLI::App& app, CommandContext& context);
+void add_slices(CLI::App& app, CommandContext& context);
+void add_map(CLI::App& app, CommandContext& context);
 void add_addressing(CLI::App& app, CommandContext& context);
 void add_hash(CLI::App& app, CommandContext& context);
 void add_analyze(CLI::App& app, CommandContext& context);

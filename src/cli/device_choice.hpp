@@ -13,4 +13,7 @@ namespace gpusonde::cli {
 /// the simulated RTX 4090 when there is no driver (`by_default` is then set).
 [[nodiscard]] Result<std::vector<std::string>> device_labels(const GlobalOptions& global, bool& by_default);
 
+/// What the options ask of a simulated device.
+[[nodiscard]] SimChoices sim_choices(const GlobalOptions& global);
+
 }  // namespace gpusonde::cli

@@ -41,6 +41,8 @@ void add_global_options(CLI::App& app, CommandContext& context) {
       ->check(CLI::PositiveNumber);
   app.add_option("--sm-clock", global.sim_sm_clock_mhz, "SM clock of a simulated device, MHz")
       ->check(CLI::PositiveNumber);
+  app.add_flag("--physical-addresses", global.sim_physical_addresses,
+               "A simulated device tells physical addresses, as root tools do on real ones");
   app.add_flag("-q,--quiet", global.quiet, "No progress, no warnings");
   app.add_flag("-v,--verbose", global.verbosity, "More on stderr");
   app.add_option_function<std::string>(
@@ -60,6 +62,9 @@ void add_commands(CLI::App& app, CommandContext& context) {
   add_latency(app, context);
   add_tlb(app, context);
   add_addressing(app, context);
+  add_cache(app, context);
+  add_slices(app, context);
+  add_map(app, context);
   add_hash(app, context);
   add_analyze(app, context);
   add_plot(app, context);

@@ -35,6 +35,7 @@ SurveyRequest survey_request(CommandContext& context, const MeasureRequest& requ
   survey.options.values.emplace_back("device", device.label);
   if (context.global.sim_sm_clock_mhz != 0)
     survey.options.values.emplace_back("sm-clock", fmt::format("{}", context.global.sim_sm_clock_mhz));
+  if (context.global.sim_physical_addresses) survey.options.values.emplace_back("physical-addresses", "true");
   survey.resume = request.resume;
   if (device.model) survey.truth = truth_of(*device.model, device.sim_sm_mhz);
   survey.cancel = &context.cancel;
@@ -97,7 +98,7 @@ int measure(CommandContext& context, const MeasureRequest& request) {
   for (const auto& label : *labels) {
     fs::path folder = context.global.output_folder;
     if (!folder.empty() && labels->size() > 1) folder /= is_simulated(label) ? label.substr(4) : label;
-    auto device = open_device(label, context.global.seed, context.global.sim_sm_clock_mhz);
+    auto device = open_device(label, context.global.seed, sim_choices(context.global));
     if (!device) return report_error(device.error());
     if (auto possible = check_request(request, *device->target); !possible) return report_error(possible.error());
     if (request.opened)

@@ -16,7 +16,7 @@ Result<Run> survey(const SurveyConfig& config) {
     if (std::none_of(probes.begin(), probes.end(), [&](const Probe* probe) { return probe->name() == name; }))
       return fail(ErrorKind::usage, fmt::format("there is no probe '{}'; 'gpusonde list' names them", name));
   }
-  auto device = open_device(config.device, config.seed, config.sim_sm_mhz);
+  auto device = open_device(config.device, config.seed, {.sm_mhz = config.sim_sm_mhz});
   if (!device) return tl::unexpected(device.error());
   SurveyRequest request;
   request.probe.quick = config.quick;

@@ -21,7 +21,13 @@ struct OpenDevice {
 
 [[nodiscard]] inline bool is_simulated(const std::string& label) { return label.starts_with("sim:"); }
 
-/// `sim_sm_mhz` 0: the model's clock; for a real device it must be 0. Errors: usage, bad_input, no_device.
-[[nodiscard]] Result<OpenDevice> open_device(const std::string& label, std::uint64_t seed, double sim_sm_mhz);
+/// What is asked of a simulated device; none of it goes with a real one.
+struct SimChoices {
+  double sm_mhz = 0;                ///< 0: the model's clock
+  bool physical_addresses = false;  ///< the device tells them
+};
+
+/// Errors: usage, bad_input, no_device.
+[[nodiscard]] Result<OpenDevice> open_device(const std::string& label, std::uint64_t seed, const SimChoices& choices);
 
 }  // namespace gpusonde

@@ -24,7 +24,9 @@ class Search {
   }
 
   Result<EvictionSet> run() {
-    EvictionSet set{m_victim, {}, {}, 0, 0, k_checks};
+    EvictionSet set;
+    set.victim = m_victim;
+    set.checks = k_checks;
     std::size_t end = m_places.size() - m_most;
     const auto all = evicts({end});
     if (!all) return tl::unexpected(all.error());
@@ -32,6 +34,7 @@ class Search {
       set.trouble = fmt::format("{} lines do not push it out", end);
       return set;
     }
+    set.pool_evicts = true;
     for (;;) {
       const auto enough = evicts({0});
       if (!enough) return tl::unexpected(enough.error());

@@ -20,7 +20,7 @@ struct EvictionSettings {
   bool at_once = true;       ///< questions may be asked on several SMs at once: L1's only
   std::uint32_t rounds = 1;  ///< times that the others are loaded
   std::uint32_t victim_touches = 1;
-  bool drop_victim = false;      ///< first, so that its load is a new one whatever was asked before
+  bool drop_victim = false;  ///< first, so that its load is a new one whatever was asked before
   StorageSplit split;
   std::uint32_t sm = 0;  ///< where questions that follow each other are asked
 };
@@ -75,6 +75,7 @@ struct EvictionSet {
   std::uint64_t victim = 0;
   std::vector<std::uint64_t> lines;    ///< empty: none was found
   std::string trouble;                 ///< why not
+  bool pool_evicts = false;            ///< all of the pool push it out
   std::uint32_t evicted = 0;           ///< of `checks`, by all lines
   std::uint32_t evicted_less_one = 0;  ///< of `checks`, by all lines but one, each left out in turn
   std::uint32_t checks = 0;

@@ -120,6 +120,8 @@ OptionValues to_values(const ProbeOptions& options) {
           {"sweep-policy", names_of(k_policies, sweep.policies)},
           {"sweep-step", std::to_string(sweep.step)},
           {"sweep-laps", std::to_string(sweep.laps)},
+          {"map-lines", std::to_string(options.map_lines)},
+          {"map-only", flag(options.map_only)},
           {"quick", flag(options.quick)},
           {"thorough", flag(options.thorough)}};
 }
@@ -152,6 +154,8 @@ Result<ProbeOptions> probe_options_from(const OptionValues& values) {
     if (name == "sweep-step") taken = take(parse_number<std::uint64_t>(text), sweep.step);
     if (name == "sweep-laps") taken = take(parse_number<std::uint32_t>(text), sweep.laps);
     if (name == "subtract-overhead") latency.subtract_overhead = text == "true";
+    if (name == "map-lines") taken = take(parse_number<std::uint64_t>(text), options.map_lines);
+    if (name == "map-only") options.map_only = text == "true";
     if (name == "quick") options.quick = text == "true";
     if (name == "thorough") options.thorough = text == "true";
     if (!taken) return tl::unexpected(taken.error());

@@ -47,6 +47,8 @@ struct SweepOptions {
 struct ProbeOptions {
   LatencyOptions latency;
   SweepOptions sweep;
+  std::uint64_t map_lines = 4608;  ///< of the map of lines by SMs, consecutive ones included
+  bool map_only = false;           ///< no functions, no contention
   bool quick = false;
   bool thorough = true;  ///< a survey: finer transitions, and the whole table of storage splits
   std::uint64_t seed = 1;

@@ -14,6 +14,9 @@ namespace gpusonde {
 [[nodiscard]] const Probe& tlb_probe();
 [[nodiscard]] const Probe& sweep_probe();
 [[nodiscard]] const Probe& addressing_probe();
+[[nodiscard]] const Probe& l1_probe();
+[[nodiscard]] const Probe& slices_probe();
+[[nodiscard]] const Probe& l2_probe();
 
 /// SM clock in MHz from the table `clock`.
 [[nodiscard]] Estimate sm_clock_estimate(const Measurements& measurements);

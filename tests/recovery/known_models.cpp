@@ -11,7 +11,7 @@ namespace gpusonde {
 namespace {
 
 Run measure(const std::string& label, double sm_mhz, ChainKind chain, bool thorough) {
-  auto device = open_device(label, 1, sm_mhz);
+  auto device = open_device(label, 1, {.sm_mhz = sm_mhz});
   EXPECT_TRUE(device) << device.error().message;
   SurveyRequest request;
   request.probe.latency.chains = {chain};
@@ -76,7 +76,7 @@ TEST(KnownModels, translation_step_is_no_level) {
 // The document's first-level table: 16 entries of 2 MiB, and about 11 cycles beyond 32 MiB. Source:
 // models/rtx4090.toml.
 TEST(KnownModels, rtx4090_gives_its_first_translation_cache) {
-  auto device = open_device("sim:rtx4090", 1, 0);
+  auto device = open_device("sim:rtx4090", 1, {});
   ASSERT_TRUE(device) << device.error().message;
   SurveyRequest request;
   request.probes = {"clock", "tlb"};

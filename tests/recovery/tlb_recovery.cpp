@@ -20,7 +20,7 @@ constexpr std::uint64_t k_models = 200;
 constexpr std::uint64_t k_slices = 10;
 
 Run measure(const DeviceModel& model, std::uint64_t seed) {
-  auto target = make_sim_target(model, {seed, 0, 0});
+  auto target = make_sim_target(model, {.seed = seed});
   EXPECT_TRUE(target) << target.error().message;
   SurveyRequest request;
   request.probes = {"clock", "tlb", "sweep", "addressing"};

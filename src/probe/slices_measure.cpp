@@ -1,0 +1,269 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+
+#include "inference/class_plan.hpp"
+#include "probe/slices_probe.hpp"
+
+namespace gpusonde {
+namespace {
+
+constexpr std::uint64_t k_line_bytes = 128;
+constexpr std::uint64_t k_consecutive_lines = 512;
+constexpr std::uint64_t k_no_class = 0xFFFFFFFF;
+constexpr std::size_t k_most_map_lines = 1 << 15;  // of an experiment
+constexpr std::uint64_t k_whole_pages = 3;         // of which about half of the lines are labelled
+constexpr std::uint64_t k_sampled_pages = 96;      // and some lines of so many more
+constexpr std::uint64_t k_page_samples = 64;
+constexpr std::uint32_t k_sms_at_once = 12;
+constexpr std::uint64_t k_random_memory_bytes = 8ULL << 30;
+constexpr std::uint64_t k_home_whole_pages = 2;
+constexpr std::size_t k_contention_lines = 2048;
+
+class SlicesMeasurement {
+ public:
+  explicit SlicesMeasurement(ProbeContext& context) : m_context(context), m_random(mix64(context.options.seed ^ 0x51)) {
+    const auto& capabilities = context.target.capabilities();
+    m_memory_bytes = std::min(capabilities.max_ring_bytes, k_random_memory_bytes);
+    const auto page = context.target.alias_space().page_bytes;
+    m_page_bytes = page == 0 ? 2ULL << 20 : page;
+  }
+
+  Result<void> run() {
+    auto& plan = m_context.measurements.table("slices.plan");
+    const auto consecutive = std::min(k_consecutive_lines, m_memory_bytes / k_line_bytes);
+    plan.make<std::uint64_t>("page_bytes").push_back(m_page_bytes);
+    plan.make<std::uint64_t>("consecutive_lines").push_back(consecutive);
+    say("lines from every SM", 0);
+    std::vector<std::uint64_t> places(consecutive);
+    for (std::uint64_t i = 0; i < consecutive; ++i) places[i] = i * k_line_bytes;
+    const std::uint64_t random_lines = m_context.options.map_lines - std::min(m_context.options.map_lines, consecutive);
+    add_random(places, random_lines, consecutive * k_line_bytes, m_memory_bytes);
+    const auto load = map(places, LineOperation::load);
+    if (!load) return tl::unexpected(load.error());
+    store_map(m_context.measurements.table("slices.load"), places, *load);
+    m_clusters = clusters_of(read_map(*m_context.measurements.find("slices.load")), m_context.measurements);
+    if (auto r = homes(); !r) return r;
+    if (m_context.options.map_only || m_clusters.count < 2) return {};
+    if (auto r = labels(); !r) return r;
+    return contention();
+  }
+
+ private:
+  void say(const char* doing, double fraction) {
+    if (m_context.progress) m_context.progress({"slices", doing, fraction});
+  }
+
+  /// Lines at random, each once, none below `first` bytes.
+  void add_random(std::vector<std::uint64_t>& places, std::uint64_t count, std::uint64_t first, std::uint64_t end) {
+    const std::uint64_t lines = (end - std::min(first, end)) / k_line_bytes;
+    const Permutation order(std::max<std::uint64_t>(lines, 1), m_random.next());
+    for (std::uint64_t i = 0; i < std::min(count, lines); ++i) places.push_back(first + order(i) * k_line_bytes);
+  }
+
+  Result<LineMapSamples> map(const std::vector<std::uint64_t>& places, LineOperation operation) {
+    LineMapSamples all;
+    std::vector<std::vector<std::uint16_t>> rows;
+    for (std::size_t begin = 0; begin < places.size(); begin += k_most_map_lines) {
+      const auto end = std::min(places.size(), begin + k_most_map_lines);
+      LineMapExperiment e;
+      e.places.assign(places.begin() + static_cast<std::ptrdiff_t>(begin),
+                      places.begin() + static_cast<std::ptrdiff_t>(end));
+      e.operation = operation;
+      e.hops = 16;
+      e.repetitions = 2;
+      e.sms_at_once = std::min(k_sms_at_once, m_context.target.device().sm_count);
+      const Experiment experiment = std::move(e);
+      auto samples = m_context.target.run(std::span(&experiment, 1), {m_context.cancel, {}});
+      if (!samples) return tl::unexpected(samples.error());
+      auto& part = std::get<LineMapSamples>(samples->front());
+      rows.resize(part.sms.size());
+      const auto count = end - begin;
+      for (std::size_t i = 0; i < part.sms.size(); ++i)
+        rows[i].insert(rows[i].end(), part.eighth_cycles.begin() + static_cast<std::ptrdiff_t>(i * count),
+                       part.eighth_cycles.begin() + static_cast<std::ptrdiff_t>((i + 1) * count));
+      all.sms = part.sms;
+      all.base_address = part.base_address;
+    }
+    for (const auto& row : rows) all.eighth_cycles.insert(all.eighth_cycles.end(), row.begin(), row.end());
+    return all;
+  }
+
+  /// Offsets of lines in pages: many of a few, some of all others.
+  Result<std::vector<std::pair<std::uint64_t, std::uint64_t>>> page_lines(std::uint64_t whole, std::uint64_t sampled,
+                                                                          std::uint64_t samples) {
+    std::vector<std::pair<std::uint64_t, std::uint64_t>> lines;
+    const auto pages = m_memory_bytes / m_page_bytes;
+    for (std::uint64_t page = 0; page < std::min(pages, whole + sampled); ++page) {
+      auto offsets = plan_page_offsets(m_page_bytes, m_context.options.seed + page);
+      if (!offsets) return tl::unexpected(offsets.error());
+      if (page >= whole) {
+        // The plan's last offsets are lines at random.
+        const auto keep = std::min<std::size_t>(offsets->size(), samples);
+        offsets->erase(offsets->begin(), offsets->end() - static_cast<std::ptrdiff_t>(keep));
+      }
+      for (const auto offset : *offsets) lines.emplace_back(page, offset);
+    }
+    return lines;
+  }
+
+  Result<void> homes() {
+    say("where lines are at home", 0.15);
+    std::vector<std::pair<std::uint64_t, std::uint64_t>> lines;
+    const auto pages = m_memory_bytes / m_page_bytes;
+    for (std::uint64_t page = 0; page < std::min<std::uint64_t>(pages, 24); ++page) {
+      auto offsets = plan_page_offsets(m_page_bytes, m_context.options.seed + page);
+      if (!offsets) return tl::unexpected(offsets.error());
+      const auto keep = std::min<std::size_t>(offsets->size(), page < k_home_whole_pages ? 2048 : 64);
+      for (std::size_t i = offsets->size() - keep; i < offsets->size(); ++i) lines.emplace_back(page, (*offsets)[i]);
+    }
+    std::vector<std::uint64_t> places;
+    for (const auto& [page, offset] : lines) places.push_back(page * m_page_bytes + offset);
+    std::vector<std::uint64_t> unique = places;
+    std::sort(unique.begin(), unique.end());
+    unique.erase(std::unique(unique.begin(), unique.end()), unique.end());
+    const auto atomic = map(unique, LineOperation::atomic);
+    if (!atomic) return tl::unexpected(atomic.error());
+    store_map(m_context.measurements.table("slices.atomic"), unique, *atomic);
+    const auto sides = split_sides(read_map(*m_context.measurements.find("slices.atomic")).map);
+    if (sides.outcome != Outcome::ok || sides.sides != 2) return {};
+    auto& home = m_context.measurements.table("slices.home");
+    for (std::size_t i = 0; i < lines.size(); ++i) {
+      const auto at =
+          static_cast<std::size_t>(std::lower_bound(unique.begin(), unique.end(), places[i]) - unique.begin());
+      home.make<std::uint64_t>("page").push_back(lines[i].first);
+      home.make<std::uint64_t>("offset_bytes").push_back(lines[i].second);
+      home.make<std::uint64_t>("home_side")
+          .push_back(sides.line_home[at] < 0 ? k_no_class : static_cast<std::uint64_t>(sides.line_home[at]));
+    }
+    return {};
+  }
+
+  /// The class of each place, by its latency from every SM.
+  Result<std::vector<std::uint64_t>> classes(const std::vector<std::uint64_t>& places) {
+    std::vector<std::uint64_t> unique = places;
+    std::sort(unique.begin(), unique.end());
+    unique.erase(std::unique(unique.begin(), unique.end()), unique.end());
+    std::vector<std::int32_t> labels;
+    for (std::size_t begin = 0; begin < unique.size(); begin += k_most_map_lines) {
+      const auto end = std::min(unique.size(), begin + k_most_map_lines);
+      const std::vector<std::uint64_t> part(unique.begin() + static_cast<std::ptrdiff_t>(begin),
+                                            unique.begin() + static_cast<std::ptrdiff_t>(end));
+      const auto samples = map(part, LineOperation::load);
+      if (!samples) return tl::unexpected(samples.error());
+      LineMap line_map{samples->sms.size(), part.size(), {}};
+      line_map.cycles.reserve(samples->eighth_cycles.size());
+      for (const auto eighths : samples->eighth_cycles) line_map.cycles.push_back(0.125F * static_cast<float>(eighths));
+      const auto found = assign(m_clusters, line_map);
+      labels.insert(labels.end(), found.begin(), found.end());
+      if (m_context.progress)
+        say("lines of which slice", 0.3 + 0.5 * static_cast<double>(end) / static_cast<double>(unique.size()));
+    }
+    std::vector<std::uint64_t> result;
+    for (const auto place : places) {
+      const auto at = std::lower_bound(unique.begin(), unique.end(), place) - unique.begin();
+      const auto label = labels[static_cast<std::size_t>(at)];
+      result.push_back(label < 0 ? k_no_class : static_cast<std::uint64_t>(label));
+    }
+    return result;
+  }
+
+  Result<void> labels() {
+    say("lines of which slice", 0.3);
+    if (m_context.target.capabilities().physical_addresses) return physical_labels();
+    const auto lines = page_lines(k_whole_pages, k_sampled_pages, k_page_samples);
+    if (!lines) return tl::unexpected(lines.error());
+    std::vector<std::uint64_t> places;
+    for (const auto& [page, offset] : *lines) places.push_back(page * m_page_bytes + offset);
+    const auto found = classes(places);
+    if (!found) return tl::unexpected(found.error());
+    auto& table = m_context.measurements.table("slices.labels");
+    for (std::size_t i = 0; i < lines->size(); ++i) {
+      table.make<std::uint64_t>("page").push_back((*lines)[i].first);
+      table.make<std::uint64_t>("offset_bytes").push_back((*lines)[i].second);
+      table.make<std::uint64_t>("slice").push_back((*found)[i]);
+    }
+    for (std::size_t i = 0; i < places.size(); ++i)
+      if ((*found)[i] != k_no_class) m_by_slice[(*found)[i]].push_back(places[i]);
+    return {};
+  }
+
+  Result<void> physical_labels() {
+    std::vector<std::uint64_t> page_places;
+    for (std::uint64_t place = 0; place + m_page_bytes <= m_context.target.capabilities().max_ring_bytes;
+         place += m_page_bytes)
+      page_places.push_back(place);
+    const auto frames = m_context.target.physical_addresses(page_places);
+    if (!frames) return tl::unexpected(frames.error());
+    std::map<std::uint64_t, std::uint64_t> place_of;
+    for (std::size_t i = 0; i < page_places.size(); ++i) place_of[(*frames)[i]] = page_places[i];
+    const auto memory = place_of.empty() ? 0 : place_of.rbegin()->first + m_page_bytes;
+    const auto planned = plan_class_addresses(memory, {.seed = m_context.options.seed});
+    if (!planned) return tl::unexpected(planned.error());
+    std::vector<std::uint64_t> addresses;
+    std::vector<std::uint64_t> places;
+    for (const auto address : *planned) {
+      const auto page = place_of.find(address / m_page_bytes * m_page_bytes);
+      if (page == place_of.end()) continue;
+      addresses.push_back(address);
+      places.push_back(page->second + address % m_page_bytes);
+    }
+    const auto found = classes(places);
+    if (!found) return tl::unexpected(found.error());
+    auto& table = m_context.measurements.table("slices.labels");
+    table.make<std::uint64_t>("physical_address") = std::move(addresses);
+    table.make<std::uint64_t>("slice") = *found;
+    for (std::size_t i = 0; i < places.size(); ++i)
+      if ((*found)[i] != k_no_class) m_by_slice[(*found)[i]].push_back(places[i]);
+    return {};
+  }
+
+  // All SMs load lines of 1, 2, 4 ... slices: each answers on its own, so k of them k times as many.
+  Result<void> contention() {
+    say("how many slices answer at once", 0.9);
+    std::vector<std::uint64_t> counts;
+    for (std::uint64_t k = 1; k < m_by_slice.size(); k *= 2) counts.push_back(k);
+    counts.push_back(m_by_slice.size());
+    std::vector<Experiment> experiments;
+    for (const auto k : counts) {
+      ThroughputExperiment e;
+      std::uint64_t taken = 0;
+      for (auto& [slice, places] : m_by_slice) {
+        if (taken == k) break;
+        ++taken;
+        std::sort(places.begin(), places.end());
+        places.erase(std::unique(places.begin(), places.end()), places.end());
+        // As many of each, or those with more would be asked more.
+        const auto count = std::max<std::size_t>(1, k_contention_lines / m_by_slice.size());
+        for (std::size_t i = 0; i < count; ++i) e.places.push_back(places[i % places.size()]);
+      }
+      experiments.emplace_back(std::move(e));
+    }
+    auto samples = m_context.target.run(experiments, {m_context.cancel, {}});
+    if (!samples) return tl::unexpected(samples.error());
+    auto& table = m_context.measurements.table("slices.contention");
+    for (std::size_t i = 0; i < counts.size(); ++i) {
+      const auto& throughput = std::get<ThroughputSamples>((*samples)[i]);
+      table.make<std::uint64_t>("slices").push_back(counts[i]);
+      table.make<std::uint64_t>("lines").push_back(throughput.lines);
+      table.make<double>("cycles").push_back(throughput.cycles);
+      table.make<double>("lines_per_cycle").push_back(static_cast<double>(throughput.lines) / throughput.cycles);
+    }
+    return {};
+  }
+
+  ProbeContext& m_context;
+  Random m_random;
+  std::uint64_t m_memory_bytes = 0;
+  std::uint64_t m_page_bytes = 0;
+  LineClusters m_clusters;
+  std::map<std::uint64_t, std::vector<std::uint64_t>> m_by_slice;
+};
+
+}  // namespace
+
+Result<void> measure_slices(ProbeContext& context) { return SlicesMeasurement(context).run(); }
+
+}  // namespace gpusonde

@@ -32,6 +32,7 @@ void add_cache(CLI::App& app, CommandContext& context) {
       return measure(context, request);
     };
   });
+  for (auto* level : command->get_subcommands({})) level->fallthrough();
 }
 
 }  // namespace gpusonde::cli

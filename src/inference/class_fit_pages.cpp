@@ -15,6 +15,7 @@ namespace gpusonde {
 namespace {
 
 constexpr std::size_t k_pages_for_structure = 8;
+constexpr std::size_t k_fewer_samples = 4;  // pages with so many times fewer than the first are only placed
 
 struct Pages {
   std::vector<std::uint64_t> numbers;              ///< by sheet, most samples first
@@ -36,6 +37,11 @@ Pages sort_into_pages(std::span<const PageSample> samples, std::uint64_t line_by
   for (const auto& [number, count] : count_of) pages.numbers.push_back(number);
   std::stable_sort(pages.numbers.begin(), pages.numbers.end(),
                    [&count_of](std::uint64_t a, std::uint64_t b) { return count_of.at(a) > count_of.at(b); });
+  std::size_t for_structure_pages = 0;
+  for (const auto number : pages.numbers)
+    if (for_structure_pages < k_pages_for_structure &&
+        k_fewer_samples * count_of.at(number) >= count_of.at(pages.numbers.front()))
+      ++for_structure_pages;
   std::map<std::uint64_t, std::uint32_t> sheet_of;
   for (const auto number : pages.numbers) sheet_of.emplace(number, static_cast<std::uint32_t>(sheet_of.size()));
   std::vector<ClassSample> all;
@@ -43,14 +49,16 @@ Pages sort_into_pages(std::span<const PageSample> samples, std::uint64_t line_by
   for (const auto& sample : samples) {
     const auto at = std::lower_bound(pages.classes.begin(), pages.classes.end(), sample.label) - pages.classes.begin();
     all.push_back({sample.offset_bytes & ~(line_bytes - 1), static_cast<std::int32_t>(at), sheet_of.at(sample.page)});
-    if (all.back().sheet < k_pages_for_structure) for_structure.push_back(all.back());
+    if (all.back().sheet < for_structure_pages) for_structure.push_back(all.back());
   }
   pages.structure = prepare(for_structure);
   const auto data = prepare(all);
   pages.training.resize(pages.numbers.size());
   pages.held_out.resize(pages.numbers.size());
   for (const auto& sample : data.training) pages.training[sample.sheet].push_back(sample);
-  for (const auto& sample : data.held_out) pages.held_out[sample.sheet].push_back(sample);
+  // The lines of a page that was only sampled are all needed to place it.
+  for (const auto& sample : data.held_out)
+    (sample.sheet < for_structure_pages ? pages.held_out : pages.training)[sample.sheet].push_back(sample);
   return pages;
 }
 

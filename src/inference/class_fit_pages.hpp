@@ -48,8 +48,9 @@ struct PageFit {
 };
 
 /// Samples are in the order of `plan_page_offsets`, page after page; rows may be missing. The structure is found in the
-/// eight pages with most samples, and the other pages are placed on it. Constants that the samples of a page leave
-/// open are not chosen: such a page does not match. Ok when at least half of the pages do.
+/// eight pages with most samples, less those with a quarter of the first one's or fewer; all others are placed on it.
+/// Constants that the samples of a page leave open are not chosen: such a page does not match. Ok when at least half of
+/// the pages do.
 [[nodiscard]] PageFit fit_class_function_in_pages(std::span<const PageSample> samples,
                                                   const ClassFitOptions& options = {});
 

@@ -125,7 +125,7 @@ class CacheAnalysis {
     for (const auto& [way, by_delta] : ways) {
       const auto size = block_size(by_delta);
       if (way.first != 0) limits_tried = true;
-      if (way.second == 0 && size.ok() && (!smallest.ok() || size.value < smallest.value)) smallest = size;
+      if (way.second == 0 && smallest.ok() && (!size.ok() || size.value < smallest.value)) smallest = size;
       if (way == std::pair<std::uint64_t, std::uint64_t>{0, 0}) continue;
       samples.emplace_back(way.first != 0 ? fmt::format("limit_{}", way.first) : fmt::format("prefetch_{}", way.second),
                            size.ok() ? SampleValue(size.value) : SampleValue(size.reason));

@@ -250,9 +250,12 @@ class CacheAnalysis {
     const auto& lines = numbers(*table, "lines");
     const auto& stays = numbers(*table, "first_stays");
     const auto& tests = numbers(*table, "tests");
+    const auto* carveout = table->column<double>("carveout_percent");
+    if (carveout == nullptr) return;
     std::map<std::uint64_t, std::uint64_t> held;  // by set
+    std::map<double, std::map<std::uint64_t, std::uint64_t>> otherwise;
     for (std::size_t i = 0; i < table->rows(); ++i) {
-      auto& most = held[set[i]];
+      auto& most = (*carveout)[i] == 0 ? held[set[i]] : otherwise[(*carveout)[i]][set[i]];
       if (stays[i] == tests[i]) most = std::max(most, lines[i]);
     }
     std::map<std::uint64_t, std::uint64_t> sets_by_ways;
@@ -266,6 +269,12 @@ class CacheAnalysis {
       text += fmt::format("{}{} of {} hold {}", text.empty() ? "" : ", ", number, held.size(), count);
     samples.emplace_back("sets_looked_at", text);
     samples.emplace_back("lines_they_hold", static_cast<double>(total));
+    for (const auto& [percent, sets] : otherwise) {
+      const auto full =
+          std::count_if(sets.begin(), sets.end(), [this](const auto& each) { return each.second >= m_ways; });
+      samples.emplace_back(fmt::format("hold_as_many_at_carveout_{:.0f}", percent),
+                           fmt::format("{} of {}", full, sets.size()));
+    }
     Table derived;
     for (const auto& [number, count] : held) {
       derived.make<std::string>("level").emplace_back(m_asked.level);
@@ -338,11 +347,12 @@ class CacheAnalysis {
           any = false;
         }
       }
-      for (const char c : (*hits)[i]) sequence.hit.push_back(c == '1');
-      sequence.start = (*start)[i] == "empty"     ? SetStart::empty
-                       : (*start)[i] == "carried" ? SetStart::carried
-                                                  : SetStart::foreign;
-      if (sequence.hit.size() == sequence.sequence.lines.size()) observed.push_back(std::move(sequence));
+      for (const char c : (*hits)[i]) {
+        sequence.sequence.observed.push_back(c != '.');
+        if (c != '.') sequence.hit.push_back(c == '1');
+      }
+      sequence.start = (*start)[i] == "empty" ? SetStart::empty : SetStart::foreign;
+      if (sequence.sequence.observed.size() == sequence.sequence.lines.size()) observed.push_back(std::move(sequence));
     }
     const auto fit = infer_replacement(static_cast<std::uint32_t>(m_ways), observed);
     Finding finding;

@@ -19,8 +19,10 @@ constexpr std::uint64_t k_reading_lines = 256;
 constexpr std::uint64_t k_delta_lines = 64;         // tries a distance
 constexpr std::uint64_t k_delta_room_bytes = 4096;  // of a try, so that none meets another's lines
 constexpr std::size_t k_most_ways = 64;
-constexpr std::size_t k_wanted_groups = 10;
-constexpr std::size_t k_most_searches = 30;
+// A function of eleven bits needs some two dozen sets to be told from chance.
+constexpr std::size_t k_wanted_l1_groups = 26;
+constexpr std::size_t k_wanted_l2_groups = 12;
+constexpr std::size_t k_most_searches = 60;
 constexpr std::size_t k_candidates = 4096;
 constexpr std::size_t k_apart_a_group = 24;
 constexpr std::size_t k_profiled_sets = 512;
@@ -176,8 +178,9 @@ class CacheMeasurement {
   Result<void> groups() {
     if (auto r = m_pool.prepare(); !r) return r;
     std::size_t pool_lines = m_pool.first_size();
+    const auto wanted = m_asked.own ? k_wanted_l1_groups : k_wanted_l2_groups;
     std::size_t failed_in_a_row = 0;
-    for (std::size_t search = 0; search < k_most_searches && m_groups.size() < k_wanted_groups; ++search) {
+    for (std::size_t search = 0; search < k_most_searches && m_groups.size() < wanted; ++search) {
       const auto victim = m_pool.victim(m_random);
       auto found = find_eviction_set(m_oracle, victim, m_pool.lines(victim, pool_lines, m_random), k_most_ways);
       if (!found) return tl::unexpected(found.error());
@@ -201,7 +204,7 @@ class CacheMeasurement {
       // Loaded once, lines may not push out one of a policy by chance, or one that was seen to be used.
       if (++failed_in_a_row == 6 && m_groups.empty() && m_asked.own) m_oracle.set_rounds(16);
       if (failed_in_a_row >= (m_groups.empty() ? 10U : 20U)) break;
-      if (m_pool.costly() && failed_in_a_row >= 4) break;
+      if (m_pool.costly() && failed_in_a_row >= 8) break;
     }
     return {};
   }
@@ -275,6 +278,7 @@ class CacheMeasurement {
     searches.make<std::uint64_t>("evicted").push_back(set.evicted);
     searches.make<std::uint64_t>("evicted_less_one").push_back(set.evicted_less_one);
     searches.make<std::uint64_t>("checks").push_back(set.checks);
+    searches.make<std::uint64_t>("evicted_cycles").push_back(set.evicted_cycles);
     searches.make<std::uint64_t>("pool_lines").push_back(pool_lines);
     searches.make<std::uint64_t>("rounds").push_back(m_oracle.settings().rounds);
     searches.make<std::uint64_t>("candidates").push_back(candidates);
@@ -282,8 +286,9 @@ class CacheMeasurement {
     searches.make<std::string>("trouble").push_back(set.trouble);
   }
 
-  // Does a line some bytes on share the victim's tag? Then what pushes one out pushes out the other, and with the two
-  // of them one line fewer still leaves room.
+  // Does a word some bytes on share the victim's tag? Then what pushes the victim out pushes that out too, and the two
+  // of them with one line fewer still have room. Not both are loaded for the first answer: that would be a second use
+  // of the line, and a policy may keep lines that are used again.
   Result<void> tags() {
     if (m_groups.empty()) return {};
     constexpr std::array<std::uint64_t, 6> k_deltas{32, 64, 96, 128, 256, 512};
@@ -302,7 +307,10 @@ class CacheMeasurement {
             e.places.insert(e.places.end(), group.lines.begin(), group.lines.begin() + count);
             e.tests.push_back(static_cast<std::uint32_t>(e.steps.size()));
             if (m_oracle.settings().drop_victim) e.steps.push_back({StepKind::drop, first, 2, 1});
-            e.steps.push_back({StepKind::walk, first, 2, 1});
+            if (all)
+              e.steps.push_back({StepKind::walk, first + 1, 1, 1});
+            else
+              e.steps.push_back({StepKind::walk, first, 2, 1});
             if (count != 0) e.steps.push_back({StepKind::walk, first + 2, count, m_oracle.settings().rounds});
             e.steps.push_back({StepKind::time, all ? first + 1 : first, 1, 1});
           }
@@ -353,8 +361,18 @@ class CacheMeasurement {
     std::erase_if(by_set, [most](const auto& set) { return set.second.size() < most; });
     while (by_set.size() > wanted) by_set.erase(std::prev(by_set.end()));
     if (by_set.empty()) return {};
+    auto& found = table("profile");
+    const bool unified = m_context.target.capabilities().unified_storage;
+    for (const int carveout : unified ? std::vector<int>{0, 50, 100} : std::vector<int>{0})
+      if (auto r = profile_at(by_set, most, carveout, found); !r) return r;
+    return {};
+  }
+
+  Result<void> profile_at(const std::map<std::uint64_t, std::vector<std::uint64_t>>& by_set, std::size_t most,
+                          int carveout, Table& found) {
     constexpr std::uint32_t k_votes = 4;
     auto e = sequence();
+    e.split.carveout_percent = carveout;
     for (const auto& [set, lines] : by_set) {
       const auto first = static_cast<std::uint32_t>(e.places.size());
       e.places.insert(e.places.end(), lines.begin(), lines.end());
@@ -367,12 +385,12 @@ class CacheMeasurement {
     }
     const auto samples = ask(std::move(e));
     if (!samples) return tl::unexpected(samples.error());
-    auto& found = table("profile");
     std::size_t at = 0;
     for (const auto& [set, lines] : by_set)
       for (std::uint64_t count = 1; count <= most; ++count) {
         std::uint64_t stays = 0;
         for (std::uint32_t vote = 0; vote < k_votes; ++vote) stays += samples->cycles[at++] <= m_limit ? 1 : 0;
+        found.make<double>("carveout_percent").push_back(carveout);
         found.make<std::uint64_t>("set").push_back(set);
         found.make<std::uint64_t>("lines").push_back(count);
         found.make<std::uint64_t>("first_stays").push_back(stays);
@@ -410,12 +428,16 @@ class CacheMeasurement {
       for (std::size_t s = 0; s < planned.size(); ++s) {
         std::string walk;
         std::string hits;
+        // Of a cache that is not emptied the set may hold some of these lines: what the first two laps find is left
+        // out.
+        const std::size_t unseen = m_asked.own ? 0 : 2 * (std::size_t{ways} + 1);
         for (const auto line : planned[s].lines) {
           walk += fmt::format("{}{}", walk.empty() ? "" : " ", line);
-          hits += samples->cycles[at++] <= m_limit ? '1' : '0';
+          const char read = samples->cycles[at++] <= m_limit ? '1' : '0';
+          hits += hits.size() < unseen ? '.' : read;
         }
         found.make<std::uint64_t>("group").push_back(g);
-        found.make<std::string>("start").emplace_back(m_asked.own ? "empty" : s == 0 ? "foreign" : "carried");
+        found.make<std::string>("start").emplace_back(m_asked.own ? "empty" : "foreign");
         found.make<std::string>("walk").push_back(std::move(walk));
         found.make<std::string>("hits").push_back(std::move(hits));
       }

@@ -9,6 +9,8 @@ namespace {
 constexpr std::uint64_t k_line_bytes = 128;
 constexpr std::uint64_t k_l1_memory_bytes = 32ULL << 30;
 constexpr std::uint64_t k_l2_memory_bytes = 2ULL << 30;
+constexpr std::size_t k_label_sms = 24;
+constexpr std::uint64_t k_label_lines = 1 << 16;
 
 std::uint64_t lines_of(const ProbeContext& context, const CacheAsked& asked) {
   const auto& capabilities = context.target.capabilities();
@@ -38,20 +40,80 @@ Result<void> CachePool::prepare() {
   m_slices = std::move(*labels);
   std::uint64_t cache_lines = m_context.target.device().nominal.l2_bytes / k_line_bytes;
   if (cache_lines == 0) cache_lines = 1 << 19;
+  if (!m_slices) {
+    if (auto r = label_lines(cache_lines * 3 / 2); !r) return r;
+  }
   if (m_slices) cache_lines = std::max<std::uint64_t>(cache_lines / m_slices->slices(), 64);
+  if (!m_by_class.empty()) cache_lines = std::max<std::uint64_t>(cache_lines / m_by_class.size(), 64);
   m_first_size = static_cast<std::size_t>(cache_lines * 3 / 2);
   m_most_size = static_cast<std::size_t>(cache_lines * 4);
+  return {};
+}
+
+Result<void> CachePool::label_lines(std::uint64_t lines) {
+  const auto* load = m_context.measurements.find("slices.load");
+  if (load == nullptr || load->rows() == 0) return {};
+  auto stored = read_map(*load);
+  const auto all = clusters_of(stored, m_context.measurements);
+  if (all.count < 2 || stored.sms.size() < k_label_sms) return {};
+  // Some SMs, evenly over all: enough to put a line to a class that is known.
+  std::vector<std::uint32_t> sms;
+  LineClusters some = all;
+  some.sigma_cycles.clear();
+  for (auto& centre : some.centre_cycles) centre.clear();
+  for (std::size_t i = 0; i < k_label_sms; ++i) {
+    const auto at = i * stored.sms.size() / k_label_sms;
+    sms.push_back(stored.sms[at]);
+    some.sigma_cycles.push_back(all.sigma_cycles[at]);
+    for (std::size_t c = 0; c < all.count; ++c) some.centre_cycles[c].push_back(all.centre_cycles[c][at]);
+  }
+  m_by_class.resize(all.count);
+  lines = std::min(lines, m_lines);
+  for (std::uint64_t first = 0; first < lines; first += k_label_lines) {
+    LineMapExperiment e;
+    for (auto line = first; line < std::min(lines, first + k_label_lines); ++line)
+      e.places.push_back(line * k_line_bytes);
+    e.sms = sms;
+    e.sms_at_once = k_label_sms / 2;
+    const auto places = e.places;
+    const Experiment experiment = std::move(e);
+    const auto samples = m_context.target.run(std::span(&experiment, 1), {m_context.cancel, {}});
+    if (!samples) return tl::unexpected(samples.error());
+    const auto& map = std::get<LineMapSamples>(samples->front());
+    LineMap line_map{map.sms.size(), places.size(), {}};
+    line_map.cycles.reserve(map.eighth_cycles.size());
+    for (const auto eighths : map.eighth_cycles) line_map.cycles.push_back(0.125F * static_cast<float>(eighths));
+    const auto labels = assign(some, line_map);
+    for (std::size_t i = 0; i < places.size(); ++i) {
+      if (labels[i] < 0) continue;
+      m_by_class[static_cast<std::size_t>(labels[i])].push_back(places[i]);
+      m_class.emplace(places[i], static_cast<std::uint32_t>(labels[i]));
+    }
+  }
+  std::erase_if(m_by_class, [](const auto& places) { return places.empty(); });
+  if (m_by_class.size() < 2) m_by_class.clear();
   return {};
 }
 
 std::optional<std::uint32_t> CachePool::slice(std::uint64_t place) const { return (*m_slices)(place); }
 
 std::uint64_t CachePool::victim(Random& random) const {
+  if (!m_by_class.empty()) {
+    const auto& places = m_by_class[random.below(m_by_class.size())];
+    return places[random.below(places.size())];
+  }
   if (!m_slices) return random_place(random);
   return m_slices->random_place(random);
 }
 
 std::uint64_t CachePool::candidate(std::uint64_t victim, Random& random) const {
+  if (!m_by_class.empty()) {
+    const auto known = m_class.find(victim);
+    for (const auto& places : m_by_class)
+      if (known != m_class.end() && m_class.at(places.front()) == known->second)
+        return places[random.below(places.size())];
+    return victim;
+  }
   if (!m_slices) return random_place(random);
   const auto wanted = slice(victim);
   // A slice is at least some hundredth of all lines.

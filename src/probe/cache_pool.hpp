@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <unordered_map>
 #include <vector>
 
 #include "core/random.hpp"
@@ -41,6 +42,8 @@ class CachePool {
 
  private:
   [[nodiscard]] std::optional<std::uint32_t> slice(std::uint64_t place) const;
+  /// Without a function of the slice: measures which class each of many lines is of.
+  [[nodiscard]] Result<void> label_lines(std::uint64_t lines);
 
   ProbeContext& m_context;
   const CacheAsked& m_asked;
@@ -50,6 +53,8 @@ class CachePool {
   std::size_t m_most_size = 1 << 16;
   std::uint64_t m_base_address = 0;
   std::optional<SliceLabels> m_slices;
+  std::vector<std::vector<std::uint64_t>> m_by_class;  ///< places, where there is no function
+  std::unordered_map<std::uint64_t, std::uint32_t> m_class;
 };
 
 }  // namespace gpusonde

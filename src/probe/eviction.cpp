@@ -7,12 +7,15 @@
 namespace gpusonde {
 namespace {
 
-// Fewer lines than this are loaded one after the other, in the order given.
+// Up to so many lines are loaded one after the other, in the order given; more would take long. On an SM's own cache
+// all at once do as well, being few.
 constexpr std::uint32_t k_walked_lines = 256;
+constexpr std::uint32_t k_walked_shared_lines = 1 << 14;
 // A batch of this many places stays far below the memory that targets have for lists.
 constexpr std::size_t k_most_questions = 1 << 16;
 constexpr std::uint32_t k_checks = 20;
 constexpr std::size_t k_parts_at_once = 32;
+constexpr std::size_t k_parts_in_turn = 4;
 
 class Search {
  public:
@@ -48,7 +51,16 @@ class Search {
       const auto line = m_places[m_most + *shortest - 1];
       end = *shortest - 1;
       m_places[m_most - ++m_kept] = line;
+      // With the line kept, one place fewer of the pool must do. It does not where something else was the last straw:
+      // the list of places itself takes lines of L2.
+      const auto still = evicts({end});
+      if (!still) return tl::unexpected(still.error());
+      if (!still->front()) {
+        set.trouble = fmt::format("what pushed it out after {} lines was none of them", *shortest);
+        return set;
+      }
     }
+    if (auto pruned = prune(); !pruned) return tl::unexpected(pruned.error());
     set.lines.assign(m_places.begin() + static_cast<std::ptrdiff_t>(m_most - m_kept),
                      m_places.begin() + static_cast<std::ptrdiff_t>(m_most));
     if (auto checked = check(set); !checked) return tl::unexpected(checked.error());
@@ -73,7 +85,7 @@ class Search {
   Result<std::size_t> shortest_prefix(std::size_t end) {
     std::size_t too_few = 0;
     std::size_t enough = end;
-    const std::size_t parts = m_oracle.settings().at_once ? k_parts_at_once : 2;
+    const std::size_t parts = m_oracle.settings().at_once ? k_parts_at_once : k_parts_in_turn;
     while (enough - too_few > 1) {
       std::vector<std::size_t> lengths;
       for (std::size_t part = 1; part < parts; ++part) {
@@ -95,6 +107,29 @@ class Search {
     return enough;
   }
 
+  /// A line may be cached in two places, each with a set of its own; lines kept for the one are not needed where the
+  /// other decided.
+  Result<void> prune() {
+    m_places.resize(m_most);
+    for (std::size_t i = m_most - m_kept; i < m_most && m_kept > 1; ++i) {
+      const auto before = m_places;
+      std::move_backward(m_places.begin() + static_cast<std::ptrdiff_t>(m_most - m_kept),
+                         m_places.begin() + static_cast<std::ptrdiff_t>(i),
+                         m_places.begin() + static_cast<std::ptrdiff_t>(i + 1));
+      --m_kept;
+      unsigned yes = 0;
+      for (int again = 0; again < 3; ++again) {
+        const auto enough = evicts({0});
+        if (!enough) return tl::unexpected(enough.error());
+        yes += enough->front() ? 1 : 0;
+      }
+      if (yes == 3) continue;
+      m_places = before;
+      ++m_kept;
+    }
+    return {};
+  }
+
   Result<void> check(EvictionSet& set) {
     const auto count = static_cast<std::uint32_t>(set.lines.size());
     // Twice over, so that each of the lines can be left out of a stretch.
@@ -106,6 +141,10 @@ class Search {
     const auto votes = m_oracle.evictions(places, questions, 1);
     if (!votes) return tl::unexpected(votes.error());
     for (std::size_t i = 0; i < votes->size(); ++i) (i < k_checks ? set.evicted : set.evicted_less_one) += (*votes)[i];
+    auto cycles = m_oracle.readings(places, std::span(questions).first(k_checks), 1);
+    if (!cycles) return tl::unexpected(cycles.error());
+    std::sort(cycles->begin(), cycles->end());
+    set.evicted_cycles = (*cycles)[cycles->size() / 2];
     if (set.evicted * 10 < k_checks * 9 || set.evicted_less_one * 10 > k_checks) {
       set.trouble = fmt::format("{} lines push it out {} of {} times, one fewer {} times", count, set.evicted, k_checks,
                                 set.evicted_less_one);
@@ -147,8 +186,10 @@ Result<std::vector<std::uint32_t>> EvictionOracle::readings(std::span<const std:
         if (m_settings.drop_victim) e.steps.push_back({StepKind::drop, victim, 1, 1});
         e.steps.push_back({StepKind::walk, victim, 1, m_settings.victim_touches});
         if (question.count != 0)
-          e.steps.push_back({question.count <= k_walked_lines ? StepKind::walk : StepKind::touch, question.first,
-                             question.count, m_settings.rounds});
+          e.steps.push_back({question.count <= (m_settings.at_once ? k_walked_lines : k_walked_shared_lines)
+                                 ? StepKind::walk
+                                 : StepKind::touch,
+                             question.first, question.count, m_settings.rounds});
         e.steps.push_back({StepKind::time, victim, 1, 1});
       }
     }

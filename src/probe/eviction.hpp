@@ -79,6 +79,7 @@ struct EvictionSet {
   std::uint32_t evicted = 0;           ///< of `checks`, by all lines
   std::uint32_t evicted_less_one = 0;  ///< of `checks`, by all lines but one, each left out in turn
   std::uint32_t checks = 0;
+  std::uint32_t evicted_cycles = 0;  ///< median of what the victim took then
 };
 
 /// The smallest prefix of the pool that pushes the victim out ends with a line that matters: that one is kept, the

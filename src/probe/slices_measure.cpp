@@ -17,7 +17,9 @@ constexpr std::size_t k_most_map_lines = 1 << 15;  // of an experiment
 constexpr std::uint64_t k_whole_pages = 3;         // of which about half of the lines are labelled
 constexpr std::uint64_t k_sampled_pages = 96;      // and some lines of so many more
 constexpr std::uint64_t k_page_samples = 64;
-constexpr std::uint32_t k_sms_at_once = 12;
+// SMs that measure at a time meet in the slices: classes are told from one after the other, and lines then put to them
+// by a few at once.
+constexpr std::uint32_t k_sms_at_once = 4;
 constexpr std::uint64_t k_random_memory_bytes = 8ULL << 30;
 constexpr std::uint64_t k_home_whole_pages = 2;
 constexpr std::size_t k_contention_lines = 2048;
@@ -41,7 +43,7 @@ class SlicesMeasurement {
     for (std::uint64_t i = 0; i < consecutive; ++i) places[i] = i * k_line_bytes;
     const std::uint64_t random_lines = m_context.options.map_lines - std::min(m_context.options.map_lines, consecutive);
     add_random(places, random_lines, consecutive * k_line_bytes, m_memory_bytes);
-    const auto load = map(places, LineOperation::load);
+    const auto load = map(places, LineOperation::load, 1);
     if (!load) return tl::unexpected(load.error());
     store_map(m_context.measurements.table("slices.load"), places, *load);
     m_clusters = clusters_of(read_map(*m_context.measurements.find("slices.load")), m_context.measurements);
@@ -63,7 +65,7 @@ class SlicesMeasurement {
     for (std::uint64_t i = 0; i < std::min(count, lines); ++i) places.push_back(first + order(i) * k_line_bytes);
   }
 
-  Result<LineMapSamples> map(const std::vector<std::uint64_t>& places, LineOperation operation) {
+  Result<LineMapSamples> map(const std::vector<std::uint64_t>& places, LineOperation operation, std::uint32_t at_once) {
     LineMapSamples all;
     std::vector<std::vector<std::uint16_t>> rows;
     for (std::size_t begin = 0; begin < places.size(); begin += k_most_map_lines) {
@@ -72,9 +74,9 @@ class SlicesMeasurement {
       e.places.assign(places.begin() + static_cast<std::ptrdiff_t>(begin),
                       places.begin() + static_cast<std::ptrdiff_t>(end));
       e.operation = operation;
-      e.hops = 16;
+      e.hops = 8;
       e.repetitions = 2;
-      e.sms_at_once = std::min(k_sms_at_once, m_context.target.device().sm_count);
+      e.sms_at_once = std::min(at_once, m_context.target.device().sm_count);
       const Experiment experiment = std::move(e);
       auto samples = m_context.target.run(std::span(&experiment, 1), {m_context.cancel, {}});
       if (!samples) return tl::unexpected(samples.error());
@@ -124,7 +126,7 @@ class SlicesMeasurement {
     std::vector<std::uint64_t> unique = places;
     std::sort(unique.begin(), unique.end());
     unique.erase(std::unique(unique.begin(), unique.end()), unique.end());
-    const auto atomic = map(unique, LineOperation::atomic);
+    const auto atomic = map(unique, LineOperation::atomic, k_sms_at_once);
     if (!atomic) return tl::unexpected(atomic.error());
     store_map(m_context.measurements.table("slices.atomic"), unique, *atomic);
     const auto sides = split_sides(read_map(*m_context.measurements.find("slices.atomic")).map);
@@ -151,7 +153,7 @@ class SlicesMeasurement {
       const auto end = std::min(unique.size(), begin + k_most_map_lines);
       const std::vector<std::uint64_t> part(unique.begin() + static_cast<std::ptrdiff_t>(begin),
                                             unique.begin() + static_cast<std::ptrdiff_t>(end));
-      const auto samples = map(part, LineOperation::load);
+      const auto samples = map(part, LineOperation::load, k_sms_at_once);
       if (!samples) return tl::unexpected(samples.error());
       LineMap line_map{samples->sms.size(), part.size(), {}};
       line_map.cycles.reserve(samples->eighth_cycles.size());

@@ -49,10 +49,10 @@ GPUSONDE_DEVICE u32 best_of(u64 node, u32 hops, u32 repetitions, u64 sink) {
   return best;
 }
 
-// Some hundred cycles without a load, between two looks at whose turn it is.
+// Some time without a load, between two looks at whose turn it is: who waits must not load the slice of the counter.
 GPUSONDE_DEVICE void pause() {
   const u32 before = clock_cycles_low();
-  while (clock_cycles_low() - before < 1000) {
+  while (clock_cycles_low() - before < 30000) {
   }
 }
 

@@ -65,10 +65,11 @@ struct ReplacementFit {
 };
 
 /// Families: lru, fifo, slru (segmented: a line that was hit is protected), lru-insertion (a line comes in as the
-/// oldest or in between), tree-plru, nru, nru-on-hit (a line that comes in does not count as used), srrip, random. Some
-/// are the same where there are few ways: with two, lru, tree-plru and one nru; fifo and another nru. From foreign
-/// lines that were all hit, slru is lru-insertion. A long pseudo-random sequence is random too, unless it comes out the
-/// same each time. A name needs sequences that were measured three times and more, 150 observed accesses a way of such.
+/// oldest or in between), lru-behind-hits (a line comes in as older than the lines of the last few hits), tree-plru,
+/// nru, nru-on-hit (a line that comes in does not count as used), srrip, random. Some are the same where there are few
+/// ways: with two, lru, tree-plru and one nru; fifo and another nru. From foreign lines that were all hit, slru is
+/// lru-insertion. A long pseudo-random sequence is random too, unless it comes out the same each time. A name needs
+/// sequences that were measured three times and more, 150 observed accesses a way of such.
 [[nodiscard]] ReplacementFit infer_replacement(std::uint32_t ways, std::span<const ObservedSequence> table,
                                                const ReplacementOptions& options = {});
 

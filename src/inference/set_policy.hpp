@@ -47,11 +47,12 @@ struct SetCandidate {
 [[nodiscard]] std::vector<SetCandidate> set_candidates(std::uint32_t ways);
 
 /// Each adds its family's variants to a list.
-void add_recency_policies(std::uint32_t ways, std::vector<SetCandidate>& list);  // lru, fifo, slru, lru-insertion
-void add_tree_policies(std::uint32_t ways, std::vector<SetCandidate>& list);     // tree-plru
-void add_nru_policies(std::vector<SetCandidate>& list);                          // nru, nru-on-hit
-void add_rrip_policies(std::vector<SetCandidate>& list);                         // srrip
-void add_random_policies(std::uint32_t ways, std::vector<SetCandidate>& list);   // random
+/// lru, fifo, slru, lru-insertion, lru-behind-hits
+void add_recency_policies(std::uint32_t ways, std::vector<SetCandidate>& list);
+void add_tree_policies(std::uint32_t ways, std::vector<SetCandidate>& list);    // tree-plru
+void add_nru_policies(std::vector<SetCandidate>& list);                         // nru, nru-on-hit
+void add_rrip_policies(std::vector<SetCandidate>& list);                        // srrip
+void add_random_policies(std::uint32_t ways, std::vector<SetCandidate>& list);  // random
 
 /// The lines of one set. A line is a number below `line_count`.
 class CacheSet {

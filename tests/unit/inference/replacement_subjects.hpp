@@ -151,6 +151,25 @@ inline std::unique_ptr<SubjectSet> segmented(std::uint32_t ways, Random /*random
         lines.push_back(line);
       });
 }
+/// The last two hits, be they of one line or of two, keep their lines newest: a line comes in behind them.
+inline std::unique_ptr<SubjectSet> behind_two_hits(std::uint32_t ways, Random /*random*/) {
+  const auto last_hits = std::make_shared<std::vector<std::uint64_t>>();
+  return std::make_unique<ListedSet>(
+      ways,
+      [last_hits](auto& lines, std::size_t place) {
+        last_hits->push_back(lines[place].number);
+        if (last_hits->size() > 2) last_hits->erase(last_hits->begin());
+        ListedSet::to_newest(lines, place);
+      },
+      [last_hits](auto& lines, auto line, bool full) {
+        if (full) ListedSet::take_out(lines, 0);
+        auto place = lines.end();
+        while (place != lines.begin() &&
+               std::find(last_hits->begin(), last_hits->end(), (place - 1)->number) != last_hits->end())
+          --place;
+        lines.insert(place, line);
+      });
+}
 /// One mark a line, set only by a hit, all cleared when a victim is sought and every line has it; the ways in order of
 /// filling, the first without a mark goes.
 inline std::unique_ptr<SubjectSet> marked_by_hits(std::uint32_t ways, Random /*random*/) {

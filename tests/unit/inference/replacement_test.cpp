@@ -159,6 +159,45 @@ TEST(Replacement, protection_by_hits_is_told) {
     }
 }
 
+// Hits are counted, not the lines they were of, which is all that sets it apart from a segmented set.
+TEST(Replacement, coming_in_behind_hits_is_told) {
+  for (const std::uint32_t ways : {3U, 4U, 6U, 8U, 16U})
+    for (const auto start : {SetStart::empty, SetStart::foreign})
+      for (const double rate : {0.0, 0.01}) {
+        const auto fit = fit_of(behind_two_hits, ways, 3 * ways, {start, rate, 3});
+        EXPECT_EQ(fit.policy, "lru-behind-hits") << ways << " ways\n" << told(fit);
+        EXPECT_EQ(fit.variant, "comes in behind the last 2 hits") << ways << " ways\n" << told(fit);
+        expect_consistent(fit);
+      }
+}
+
+// Hence no such candidate for two ways.
+TEST(SetCandidates, behind_two_hits_of_two_ways_is_slru) {
+  EXPECT_EQ(all_outcomes_of_two_ways(behind_two_hits), all_outcomes_of_two_ways(segmented));
+  for (const auto& candidate : set_candidates(2)) EXPECT_NE(candidate.family, "lru-behind-hits");
+}
+
+// One of the walks over ten lines of an L1 set of an NVIDIA H200, emptied before; it came out like this three times of
+// three.
+TEST(SetCandidates, one_alone_does_what_an_h200_did) {
+  const std::string lines =
+      "0123401234012340123439813381423198750855754236178057089702160879920590291738059249759784597072178172"
+      "0469262874926395692079536";
+  const std::string hits =
+      "0000000000000000000010001111000101000111010000000011110110001010101011010000101001001100011010010111"
+      "0000111010010000001011000";
+  ASSERT_EQ(lines.size(), hits.size());
+  std::vector<std::string> same;
+  for (const auto& candidate : set_candidates(4)) {
+    if (candidate.by_chance) continue;
+    CacheSet set(4, 10, candidate.make(4, Random(1)));
+    std::string predicted;
+    for (const char line : lines) predicted += set.access(static_cast<std::uint32_t>(line - '0')) ? '1' : '0';
+    if (predicted == hits) same.push_back(candidate.family + ": " + candidate.variant);
+  }
+  EXPECT_EQ(same, std::vector<std::string>{"lru-behind-hits: comes in behind the last 2 hits"});
+}
+
 // Access by access, over sequences of its own kind, one variant of each family does exactly what the simulated GPU
 // does.
 TEST(SetCandidates, hold_each_policy_of_the_simulated_gpu) {
@@ -206,7 +245,8 @@ TEST(Replacement, two_hundred_random_cases_have_no_wrong_name) {
                                                    {"", inserted_halfway},
                                                    {"", shift_register},
                                                    {"", random_but_newest([](std::uint32_t ways) { return ways / 2; })},
-                                                   {"lru-insertion", inserted_oldest}})
+                                                   {"lru-insertion", inserted_oldest},
+                                                   {"lru-behind-hits", behind_two_hits}})
     subjects.push_back(odd);
   std::size_t named = 0;
   for (std::uint64_t seed = 1; seed <= 200; ++seed) {

@@ -118,7 +118,8 @@ class Truths {
     if (cache.partitions != 2) return;
     const auto masks = cache.home_function.address_masks();
     if (!masks || masks->empty()) return;
-    const auto mask = masks->front() & ~(std::uint64_t{cache.line_bytes} - 1);
+    // Bits above the frame are a constant of each page to those who know virtual addresses only.
+    const auto mask = masks->front() & ~(std::uint64_t{cache.line_bytes} - 1) & (m_model.paging.frame_bytes - 1);
     if (mask != 0) add("l2.home_mask", hex_mask(mask));
   }
 

@@ -194,6 +194,11 @@ class CacheAnalysis {
   }
 
   void sets(const WaysEvidence& ways) {
+    // Every line drawn at random is in the set of every other: there is one.
+    if (m_asked.own && m_ways != 0 && ways.candidates >= 1000 && ways.members == ways.candidates) {
+      one_set(ways.members);
+      return;
+    }
     const auto fit = m_ways == 0 ? std::nullopt : fit_sets(m_input.measurements, m_asked);
     if (!fit) {
       const std::string reason = "the ways are not known";
@@ -221,6 +226,21 @@ class CacheAnalysis {
     profile(samples);
     add(make_finding(sets_id(), "count", count, evidence("lines"), samples));
     function(*fit, whole);
+  }
+
+  void one_set(std::uint64_t lines) {
+    const std::string because = fmt::format("all of {} lines drawn at random push each other out", lines);
+    SampleList samples;
+    samples.emplace_back("because", because);
+    add(make_finding(sets_id(), "count", exactly(1), evidence("searches"), samples));
+    Finding masks;
+    masks.id = id("set_masks");
+    masks.unit = "hex list";
+    masks.outcome = Outcome::ok;
+    masks.value.emplace(std::in_place_type<std::vector<std::string>>);
+    masks.samples = std::move(samples);
+    masks.evidence = evidence("searches");
+    add(std::move(masks));
   }
 
   /// The stated capacity in slices of so many ways, if that is a whole number that chance agrees with.

@@ -203,7 +203,7 @@ class CacheMeasurement {
       }
       // Loaded once, lines may not push out one of a policy by chance, or one that was seen to be used.
       if (++failed_in_a_row == 6 && m_groups.empty() && m_asked.own) m_oracle.set_rounds(16);
-      if (failed_in_a_row >= (m_groups.empty() ? 10U : 20U)) break;
+      if (failed_in_a_row >= (m_groups.empty() ? (m_asked.own ? 9U : 6U) : 12U)) break;
       if (m_pool.costly() && failed_in_a_row >= 8) break;
     }
     return {};

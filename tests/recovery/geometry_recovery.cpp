@@ -137,7 +137,7 @@ TEST(KnownGeometry, an_rtx_4090_with_physical_addresses_shows_its_published_func
     const std::uint64_t address = random.below(model->memory_bytes / 128) * 128;
     const std::uint64_t true_slice = l2.slice_function(address);
     slices.add(slice(address), true_slice);
-    sets.add(slice(address) << 32U | set(address), true_slice << 32U | l2.set_function(address));
+    sets.add(std::uint64_t{slice(address)} << 32U | set(address), true_slice << 32U | l2.set_function(address));
   }
   EXPECT_EQ(slices.classes(), 36U);
   EXPECT_EQ(slices.wrong(), 0U);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 #include <thread>
 #include <variant>
 
@@ -105,16 +106,22 @@ class SimTarget final : public Target {
     const std::size_t workers = std::min<std::size_t>(m_threads, experiments.size());
     if (m_machines.size() < workers) m_machines.resize(workers);
     std::vector<Samples> samples(experiments.size());
+    std::vector<std::optional<Error>> errors(experiments.size());
     const bool complete = run_batch(
         experiments.size(), workers,
         [&](std::size_t worker, std::size_t i) {
           if (control.cancel != nullptr && control.cancel->requested()) return false;
           // Each experiment has a stream of its own, so which thread runs it makes no difference.
           auto result = run_one(experiments[i], m_machines[worker], Random(m_seed).fork(m_run + i), control.cancel);
-          if (result) samples[i] = std::move(*result);
+          if (result)
+            samples[i] = std::move(*result);
+          else
+            errors[i] = std::move(result.error());
           return result.has_value();
         },
         control.on_done);
+    for (auto& error : errors)
+      if (error) return tl::unexpected(std::move(*error));
     if (!complete) return fail(ErrorKind::interrupted, "interrupted");
     m_run += experiments.size();
     return samples;

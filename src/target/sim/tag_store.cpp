@@ -51,6 +51,7 @@ void TagStore::remove(std::uint32_t set, std::uint64_t tag) {
   if (m_policy == Replacement::lru) {  // entries lie in order of recency
     std::move(entry + 1, end, entry);
     *(end - 1) = 0;
+    if (*entries == 0) *entries = k_removed;  // the set stays a touched one
     return;
   }
   *entry = k_removed;

@@ -2,12 +2,16 @@
 
 #include <algorithm>
 #include <cstring>
+#include <string_view>
+
+#include "target/cuda/kernel_modules.hpp"
 
 namespace gpusonde::cuda::test {
 namespace {
 
 FakeDriver* g_fake = nullptr;
 constexpr std::uint64_t k_hop_cycles = 10;
+constexpr DriverResult k_not_found = 500;
 
 std::uint64_t word(std::uint64_t address) {
   std::uint64_t value = 0;
@@ -101,6 +105,14 @@ DriverResult launch(FunctionHandle function, unsigned blocks, unsigned, unsigned
     link(*static_cast<const LinkParameters*>(parameters[0]));
   else if (name == "link_list")
     link_list(*static_cast<const LinkListParameters*>(parameters[0]));
+  else if (name.starts_with("sequence_"))
+    run_sequence_kernel(*g_fake, *static_cast<const SequenceParameters*>(parameters[0]), blocks);
+  else if (name == "link_self")
+    run_link_self(*g_fake, *static_cast<const LinkSelfParameters*>(parameters[0]));
+  else if (name.starts_with("line_map_"))
+    run_line_map_kernel(*g_fake, name, *static_cast<const LineMapParameters*>(parameters[0]), blocks);
+  else if (name == "throughput")
+    run_throughput_kernel(*g_fake, *static_cast<const ThroughputParameters*>(parameters[0]), blocks);
   else if (name.starts_with("chase_"))
     chase(name, *static_cast<const ChaseParameters*>(parameters[0]));
   else
@@ -212,20 +224,32 @@ void fill_modules(DriverTable& t) {
   };
   t.ctx_set_current = [](ContextHandle) { return k_success; };
   t.ctx_synchronize = [] { return g_fake->synchronize_result; };
-  t.module_load_data_ex = [](ModuleHandle* module, const void*, unsigned, JitOption*, void** values) {
+  t.ctx_get_limit = [](std::size_t* value, int limit) {
+    *value = g_fake->limits[limit];
+    return g_fake->limit_result;
+  };
+  t.ctx_set_limit = [](int limit, std::size_t value) {
+    if (g_fake->limit_result == k_success) g_fake->limits[limit] = value;
+    return g_fake->limit_result;
+  };
+  t.module_load_data_ex = [](ModuleHandle* module, const void* image, unsigned, JitOption*, void** values) {
     if (g_fake->load_result != k_success) {
       std::strcpy(static_cast<char*>(values[0]), g_fake->load_log.c_str());
       return g_fake->load_result;
     }
     ++g_fake->modules;
-    *module = reinterpret_cast<ModuleHandle>(g_fake);
+    for (const auto& known : kernel_modules())
+      if (known.ptx.data() == image) g_fake->loaded.emplace_back(known.name);
+    *module = reinterpret_cast<ModuleHandle>(const_cast<void*>(image));
     return k_success;
   };
   t.module_unload = [](ModuleHandle) {
     --g_fake->modules;
     return k_success;
   };
-  t.module_get_function = [](FunctionHandle* function, ModuleHandle, const char* name) {
+  t.module_get_function = [](FunctionHandle* function, ModuleHandle module, const char* name) {
+    const std::string_view ptx = reinterpret_cast<const char*>(module);
+    if (ptx.find(std::string(".entry ") + name + "(") == std::string_view::npos) return k_not_found;
     auto& known = g_fake->functions[name];
     if (!known) known = std::make_unique<std::string>(name);
     *function = reinterpret_cast<FunctionHandle>(known.get());

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "fake_line_kernels.hpp"
 #include "fake_virtual_memory.hpp"
 #include "target/cuda/driver_table.hpp"
 #include "target/cuda/kernel_parameters.hpp"
@@ -44,10 +45,19 @@ struct FakeDriver {
   std::vector<Launch> launches;
   std::vector<ChaseParameters> chases;
   std::vector<LinkListParameters> list_links;
+  std::vector<SequenceLaunch> sequences;
+  std::vector<SequenceAction> sequence_actions;
+  std::vector<LineMapParameters> line_maps;
+  unsigned sms_that_come = 132;  ///< a line map's blocks come to run on so many
+  std::vector<ThroughputParameters> throughputs;
+  std::vector<unsigned> arrived_before;  ///< by launch of `throughput`: blocks that were ready too early
+  std::map<int, std::size_t> limits{{k_l2_fetch_limit, 64}};
+  DriverResult limit_result = k_success;
   std::map<std::string, int> carveouts;  ///< by kernel
   std::map<DevicePointer, std::vector<std::uint8_t>> memory;
   int contexts = 0;                 ///< retained and not released
   int modules = 0;                  ///< loaded and not unloaded
+  std::vector<std::string> loaded;  ///< names of modules, in order
   std::vector<std::uint64_t> ends;  ///< by chase that worked: the offset it ended at
   FakeVirtualMemory virtual_memory;
   std::map<std::string, std::unique_ptr<std::string>> functions;

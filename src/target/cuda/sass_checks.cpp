@@ -188,6 +188,24 @@ std::vector<SassCheck> check_chase(const SassFunction& function, const ExpectedL
           check_wait(code, loops, per_hop)};
 }
 
+// The one timed load of a sequence, in a loop that brings the next place before the first clock read.
+std::vector<SassCheck> check_sequence(const SassFunction& function, const ExpectedLoad& expected) {
+  const auto code = timed_code(function.instructions);
+  if (code.empty()) return {{"there is a timed load", false, "fewer than two clock reads"}};
+  std::string events;
+  for (const auto& i : code)
+    if (is_load(i) || is_clock_read(i)) events += is_load(i) ? 'L' : 'C';
+  SassCheck one{"one load between the two clock reads", events == "CLC", events};
+  if (!one.passed) return {one};
+  const auto load = std::find_if(code.begin(), code.end(), is_load);
+  const auto* waiting = waiting_instruction(code, code, &*load, {});
+  return {check_loads(expected, true, {code}),
+          one,
+          {"the second clock read waits for the load", waiting != nullptr,
+           waiting == nullptr ? "nothing reads the loaded register before it"
+                              : fmt::format("{} {}", waiting->opcode, waiting->operands)}};
+}
+
 SassCheck check_no_loads(const SassFunction& function) {
   const auto code = timed_code(function.instructions);
   const auto loads = std::count_if(code.begin(), code.end(), is_load);
@@ -201,6 +219,11 @@ std::vector<SassCheck> check_sass(const SassFunction& function) {
   if (function.name.rfind("chase_", 0) == 0) {
     for (const auto& expected : k_loads)
       if (function.name.find(expected.path) != std::string::npos) return check_chase(function, expected);
+  }
+  if (function.name.rfind("sequence_", 0) == 0) {
+    // The path may be the name's last part.
+    for (const auto& expected : k_loads)
+      if ((function.name + "_").find(expected.path) != std::string::npos) return check_sequence(function, expected);
   }
   if (function.name == "timer" || function.name == "loop_overhead" || function.name == "spin_clock")
     return {check_no_loads(function)};

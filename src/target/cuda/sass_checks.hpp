@@ -10,7 +10,8 @@
 namespace gpusonde::cuda {
 
 /// Checks that belong to the function's name: a chase's loads, their number, the wait before the second
-/// clock read; that a baseline loads nothing between its clock reads. Empty for kernels that time nothing.
+/// clock read; a sequence's one timed load, likewise; that a baseline loads nothing between its clock
+/// reads. Empty for kernels that time nothing.
 [[nodiscard]] std::vector<SassCheck> check_sass(const SassFunction& function);
 
 /// The machine code is for the device.

@@ -101,6 +101,48 @@ TEST(SassChecks, EachPathHasItsForm) {
   EXPECT_FALSE(as("chase_cv_pointer", "LDG.E.64.STRONG.GPU"));
 }
 
+TEST(SassChecks, AGoodSequencePasses) {
+  EXPECT_EQ(passed(checks_of(test::k_sequence_cg)), k_all);
+  EXPECT_EQ(
+      passed(checks_of(test::replaced(test::replaced(test::k_sequence_cg, "text.sequence_cg", "text.sequence_cg_64"),
+                                      "LDG.E.64.STRONG.GPU R12", "LDG.E.LTC64B.64.STRONG.GPU R12"))),
+      k_all);
+  EXPECT_EQ(passed(checks_of(test::replaced(test::replaced(test::k_sequence_cg, "text.sequence_cg", "text.sequence_ca"),
+                                            "LDG.E.64.STRONG.GPU R12", "LDG.E.64.STRONG.SM R12"))),
+            k_all);
+}
+
+TEST(SassChecks, ASequencesLoadOfAnotherFormFails) {
+  EXPECT_EQ(passed(checks_of(test::replaced(test::k_sequence_cg, "LDG.E.64.STRONG.GPU R12", "LDG.E.64.STRONG.SM R12"))),
+            k_form_fails);
+  EXPECT_EQ(passed(checks_of(test::replaced(test::k_sequence_cg, "LDG.E.64.STRONG.GPU R12", "LDG.E.STRONG.GPU R12"))),
+            k_form_fails);
+  // The place that is read before the clock has its own form, whatever the path.
+  EXPECT_EQ(passed(checks_of(test::replaced(test::k_sequence_cg, "LDG.E.64.STRONG.GPU R8", "LDG.E.64.STRONG.SM R8"))),
+            k_all);
+}
+
+TEST(SassChecks, ASequenceWithMoreOrLessThanOneTimedLoadFails) {
+  const auto without = checks_of(test::replaced(test::k_sequence_cg, "LDG.E.64.STRONG.GPU R12", "MOV R12"));
+  ASSERT_EQ(without.size(), 1U);
+  EXPECT_FALSE(without[0].passed);
+  EXPECT_EQ(without[0].detail, "CC");
+  const auto two = checks_of(test::replaced(test::k_sequence_cg, "        /*0050*/ ",
+                                            "        /*0048*/ LDG.E.64.STRONG.GPU R20, desc[UR4][R8.64] ;\n"
+                                            "        /*0050*/ "));
+  ASSERT_EQ(two.size(), 1U);
+  EXPECT_FALSE(two[0].passed);
+  EXPECT_EQ(two[0].detail, "CLLC");
+  const auto untimed = checks_of(test::replaced(test::k_sequence_cg, "SR_CLOCKLO", "SR_LANEID"));
+  ASSERT_EQ(untimed.size(), 1U);
+  EXPECT_FALSE(untimed[0].passed);
+}
+
+TEST(SassChecks, ASequencesClockReadWaits) {
+  EXPECT_EQ(passed(checks_of(test::replaced(test::k_sequence_cg, "PT, R12, -0x61c88647", "PT, R18, -0x61c88647"))),
+            k_wait_fails);
+}
+
 TEST(SassChecks, TheTimerLoadsNothing) {
   const std::string timer = ".text.timer:\n/*0000*/ CS2R R2, SR_CLOCKLO ;\n/*0010*/ CS2R R4, SR_CLOCKLO ;\n";
   EXPECT_EQ(passed(checks_of(timer)), std::vector<bool>{true});

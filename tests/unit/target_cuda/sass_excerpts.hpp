@@ -79,6 +79,24 @@ code version = [1,8]
 		..........
 )sass";
 
+/// nvdisasm, a sequence's timed loads: the place is read, then its load between two clock reads.
+inline const std::string k_sequence_cg = R"sass(
+.text.sequence_cg:
+.L_x_1:
+        /*0000*/                   LDG.E.64.STRONG.GPU R8, desc[UR4][R4.64] ;
+        /*0010*/                   IADD3 R8, P0, R8, R6, RZ ;
+        /*0020*/                   ISETP.NE.AND P0, PT, R8, -0x61c88647, PT ;
+        /*0030*/                   CS2R.32 R14, SR_CLOCKLO ;
+        /*0040*/                   LDG.E.64.STRONG.GPU R12, desc[UR4][R8.64] ;
+        /*0050*/                   ISETP.NE.AND P1, PT, R12, -0x61c88647, PT ;
+        /*0060*/              @!P1 RED.E.ADD.64.STRONG.GPU desc[UR4][R2.64], R18 ;
+        /*0070*/                   CS2R.32 R15, SR_CLOCKLO ;
+        /*0080*/                   IADD3 R15, R15, -R14, RZ ;
+        /*0090*/                   RED.E.ADD.STRONG.GPU desc[UR4][R16.64], R15 ;
+        /*00a0*/               @P2 BRA `(.L_x_1) ;
+        /*00b0*/                   EXIT ;
+)sass";
+
 inline std::string replaced(std::string text, const std::string& what, const std::string& with) {
   for (auto at = text.find(what); at != std::string::npos; at = text.find(what, at + with.size()))
     text.replace(at, what.size(), with);

@@ -26,11 +26,13 @@ class OnDevice : public ::testing::Test {
     return e;
   }
 
-  ChaseSamples run(const Experiment& experiment) {
+  template <class Kind>
+  Kind run_as(const Experiment& experiment) {
     auto samples = m_target->run(std::span(&experiment, 1), {});
     EXPECT_TRUE(samples.has_value()) << samples.error().message;
-    return samples ? std::get<ChaseSamples>(samples->front()) : ChaseSamples{};
+    return samples ? std::get<Kind>(samples->front()) : Kind{};
   }
+  ChaseSamples run(const Experiment& experiment) { return run_as<ChaseSamples>(experiment); }
 
   // One node a page, `apart_bytes` from one to the next, and one a line of the page that all of them are.
   static ListChaseExperiment aliases(std::uint64_t pages, std::uint64_t apart_bytes) {
@@ -174,6 +176,70 @@ TEST_F(OnDevice, AListIsWarmedOnAnotherSm) {
   EXPECT_EQ(cold.sm, 1U);
   ASSERT_FALSE(warm.cycles.empty() || cold.cycles.empty());
   EXPECT_GT(cold.cycles[0], 3 * warm.cycles[0]);  // what is warm in one SM's L1 is not in another's
+}
+
+TEST_F(OnDevice, ASecondTimedLoadHitsL1) {
+  SequenceExperiment e;
+  e.places = {0, 4096, 64 << 10, 1 << 20};
+  e.steps = {{StepKind::time, 0, 4, 2}, {StepKind::time, 0, 4, 1}};
+  e.tests = {0, 1};
+  e.path = LoadPath::global_ca;
+  const auto cycles = run_as<SequenceSamples>(e).cycles;
+  ASSERT_EQ(cycles.size(), 12U);
+  for (std::size_t i = 0; i < 4; ++i) {
+    EXPECT_GT(cycles[i], 2 * cycles[4 + i]) << i;  // L1 is empty at the beginning of a test
+    EXPECT_LT(cycles[4 + i], 120U) << i;
+    EXPECT_GT(cycles[8 + i], 2 * cycles[4 + i]) << i;  // and of the next
+  }
+}
+
+TEST_F(OnDevice, ADroppedLineTakesLongerThanOneThatL2Has) {
+  if (!m_target->capabilities().drops_lines) GTEST_SKIP() << "this GPU has no instruction that drops a line";
+  constexpr std::uint32_t k_lines = 32;
+  SequenceExperiment e;
+  for (std::uint64_t i = 0; i < k_lines; ++i) e.places.push_back(i * 64 << 10);
+  e.steps = {{StepKind::walk, 0, k_lines, 2},
+             {StepKind::time, 0, k_lines, 1},
+             {StepKind::drop, 0, k_lines, 1},
+             {StepKind::time, 0, k_lines, 1}};
+  const auto cycles = run_as<SequenceSamples>(e).cycles;
+  ASSERT_EQ(cycles.size(), 2 * k_lines);
+  const auto median = [&](std::size_t first) {
+    std::vector<std::uint32_t> some(cycles.begin() + static_cast<std::ptrdiff_t>(first),
+                                    cycles.begin() + static_cast<std::ptrdiff_t>(first + k_lines));
+    std::sort(some.begin(), some.end());
+    return some[k_lines / 2];
+  };
+  std::printf("median of a hit in L2 %u cycles, after a drop %u\n", median(0), median(k_lines));
+  EXPECT_GT(median(k_lines), 1.3 * median(0));
+}
+
+TEST_F(OnDevice, ALineMapHasARowAnSm) {
+  LineMapExperiment e;
+  for (std::uint64_t i = 0; i < 64; ++i) e.places.push_back(i * 37 % 64 * 4096);
+  const auto map = run_as<LineMapSamples>(e);
+  const auto sms = m_target->device().sm_count;
+  ASSERT_EQ(map.sms.size(), sms);
+  ASSERT_EQ(map.eighth_cycles.size(), std::size_t{64} * sms);
+  EXPECT_EQ(map.sms.back(), sms - 1);
+  const auto [least, most] = std::minmax_element(map.eighth_cycles.begin(), map.eighth_cycles.end());
+  EXPECT_GT(*least, 100 * 8);
+  EXPECT_LT(*most, 1500 * 8);
+  EXPECT_LT(*least, *most);
+}
+
+TEST_F(OnDevice, ManyLinesAreServedFasterThanOne) {
+  const auto lines_per_cycle = [&](std::uint64_t lines) {
+    ThroughputExperiment e;
+    for (std::uint64_t i = 0; i < lines; ++i) e.places.push_back(i * 128);
+    const auto samples = run_as<ThroughputSamples>(e);
+    return static_cast<double>(samples.lines) / samples.cycles;
+  };
+  const double of_one = lines_per_cycle(1);
+  const double of_many = lines_per_cycle(4096);
+  std::printf("%.2f lines a cycle of one line, %.2f of 4096\n", of_one, of_many);
+  EXPECT_GT(of_one, 0.05);
+  EXPECT_GT(of_many, 2 * of_one);
 }
 
 TEST_F(OnDevice, BothClocksAgree) {

@@ -35,7 +35,9 @@ class SlicesMeasurement {
 
   Result<void> run() {
     auto& plan = m_context.measurements.table("slices.plan");
-    const auto consecutive = std::min(k_consecutive_lines, m_memory_bytes / k_line_bytes);
+    // Classes are told from lines at random: of few lines at least half are.
+    const auto consecutive =
+        std::min({k_consecutive_lines, m_context.options.map_lines / 2, m_memory_bytes / k_line_bytes});
     plan.make<std::uint64_t>("page_bytes").push_back(m_page_bytes);
     plan.make<std::uint64_t>("consecutive_lines").push_back(consecutive);
     say("lines from every SM", 0);

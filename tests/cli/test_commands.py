@@ -6,8 +6,8 @@ import subprocess
 
 from support import SOURCE, CommandTest, finding
 
-COMMANDS = ("latency", "survey", "hash", "analyze", "plot", "domains", "devices", "models", "list", "clocks", "sass",
-            "completion")
+COMMANDS = ("survey", "latency", "tlb", "addressing", "cache", "slices", "map", "hash", "analyze", "plot", "domains",
+            "devices", "models", "list", "clocks", "sass", "completion")
 
 
 class Commands(CommandTest):
@@ -60,6 +60,14 @@ class Completion(CommandTest):
 
     def test_bash_completes_commands(self):
         self.assertEqual(self.bash_words("lat"), ["latency"])
+
+    def test_bash_completes_the_geometry_commands(self):
+        self.assertEqual(self.bash_words("cac"), ["cache"])
+        self.assertEqual(self.bash_words("sli"), ["slices"])
+        self.assertEqual(self.bash_words("map"), ["map"])
+        self.assertEqual(self.bash_words("cache", "l"), ["l1", "l2"])
+        self.assertIn("--lines", self.bash_words("map", "--li"))
+        self.assertIn("--physical-addresses", self.bash_words("slices", "--phys"))
 
     def test_bash_completes_options_of_a_command(self):
         self.assertIn("--preset", self.bash_words("latency", "--pre"))

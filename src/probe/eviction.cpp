@@ -39,9 +39,13 @@ class Search {
     }
     set.pool_evicts = true;
     for (;;) {
-      const auto enough = evicts({0});
+      const auto enough = m_kept > 0 ? evicts({0}) : evicts({0, 0, 0});
       if (!enough) return tl::unexpected(enough.error());
-      if (m_kept > 0 && enough->front()) break;
+      if (std::find(enough->begin(), enough->end(), false) == enough->end()) {
+        if (m_kept > 0) break;
+        set.trouble = "it is not there even when nothing else was loaded";
+        return set;
+      }
       if (m_kept == m_most || end == 0) {
         set.trouble = fmt::format("no {} lines push it out", m_kept);
         return set;

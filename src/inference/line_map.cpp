@@ -11,6 +11,7 @@ namespace {
 
 constexpr int k_rounds = 6;
 constexpr double k_clip_sigmas = 4;
+constexpr double k_rounding_cycles = 0.25;  // readings come in eighths
 // So many residuals give the spread to about 1 %; a map may hold millions.
 constexpr std::size_t k_spread_readings = 20'000;
 
@@ -24,7 +25,12 @@ double clip_limit(const LineMap& map, const AdditiveFit& fit) {
   std::vector<double> some;
   for (std::size_t i = 0; i < map.cycles.size(); i += step)
     some.push_back(residual(map, fit, i / map.lines, i % map.lines));
-  return k_clip_sigmas * mad_sigma(some);
+  const double sigma = mad_sigma(some);
+  if (sigma > k_rounding_cycles) return k_clip_sigmas * sigma;
+  // More than half of the residuals are alike, as without noise: what the others say must not be clipped away.
+  double squares = 0;
+  for (const double each : some) squares += each * each;
+  return k_clip_sigmas * std::sqrt(squares / static_cast<double>(some.size()));
 }
 
 void centre_effects(AdditiveFit& fit) {

@@ -201,7 +201,7 @@ class CacheAnalysis {
     }
     const auto fit = m_ways == 0 ? std::nullopt : fit_sets(m_input.measurements, m_asked);
     if (!fit) {
-      const std::string reason = "the ways are not known";
+      const std::string reason = m_ways == 0 ? "the ways are not known" : "no lines of a set were stored";
       add(not_ok(sets_id(), "count", Outcome::inconclusive, reason, evidence("searches")));
       add(not_ok(id(m_asked.own ? "set_masks" : "set_function"), m_asked.own ? "hex list" : "text",
                  Outcome::inconclusive, reason, evidence("searches")));
@@ -270,12 +270,9 @@ class CacheAnalysis {
     const auto& lines = numbers(*table, "lines");
     const auto& stays = numbers(*table, "first_stays");
     const auto& tests = numbers(*table, "tests");
-    const auto* carveout = table->column<double>("carveout_percent");
-    if (carveout == nullptr) return;
     std::map<std::uint64_t, std::uint64_t> held;  // by set
-    std::map<double, std::map<std::uint64_t, std::uint64_t>> otherwise;
     for (std::size_t i = 0; i < table->rows(); ++i) {
-      auto& most = (*carveout)[i] == 0 ? held[set[i]] : otherwise[(*carveout)[i]][set[i]];
+      auto& most = held[set[i]];
       if (stays[i] == tests[i]) most = std::max(most, lines[i]);
     }
     std::map<std::uint64_t, std::uint64_t> sets_by_ways;
@@ -289,19 +286,13 @@ class CacheAnalysis {
       text += fmt::format("{}{} of {} hold {}", text.empty() ? "" : ", ", number, held.size(), count);
     samples.emplace_back("sets_looked_at", text);
     samples.emplace_back("lines_they_hold", static_cast<double>(total));
-    for (const auto& [percent, sets] : otherwise) {
-      const auto full =
-          std::count_if(sets.begin(), sets.end(), [this](const auto& each) { return each.second >= m_ways; });
-      samples.emplace_back(fmt::format("hold_as_many_at_carveout_{:.0f}", percent),
-                           fmt::format("{} of {}", full, sets.size()));
-    }
     Table derived;
     for (const auto& [number, count] : held) {
       derived.make<std::string>("level").emplace_back(m_asked.level);
       derived.make<std::uint64_t>("class").push_back(number);
       derived.make<std::uint64_t>("lines").push_back(count);
     }
-    m_analysis.derived.emplace_back(fmt::format("derived.cache.{}.sets", m_asked.level), std::move(derived));
+    m_analysis.derived.emplace_back("derived.cache.sets", std::move(derived));
   }
 
   void function(const SetFunctionFit& fit, bool whole) {

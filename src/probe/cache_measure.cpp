@@ -362,17 +362,8 @@ class CacheMeasurement {
     while (by_set.size() > wanted) by_set.erase(std::prev(by_set.end()));
     if (by_set.empty()) return {};
     auto& found = table("profile");
-    const bool unified = m_context.target.capabilities().unified_storage;
-    for (const int carveout : unified ? std::vector<int>{0, 50, 100} : std::vector<int>{0})
-      if (auto r = profile_at(by_set, most, carveout, found); !r) return r;
-    return {};
-  }
-
-  Result<void> profile_at(const std::map<std::uint64_t, std::vector<std::uint64_t>>& by_set, std::size_t most,
-                          int carveout, Table& found) {
     constexpr std::uint32_t k_votes = 4;
     auto e = sequence();
-    e.split.carveout_percent = carveout;
     for (const auto& [set, lines] : by_set) {
       const auto first = static_cast<std::uint32_t>(e.places.size());
       e.places.insert(e.places.end(), lines.begin(), lines.end());
@@ -390,7 +381,6 @@ class CacheMeasurement {
       for (std::uint64_t count = 1; count <= most; ++count) {
         std::uint64_t stays = 0;
         for (std::uint32_t vote = 0; vote < k_votes; ++vote) stays += samples->cycles[at++] <= m_limit ? 1 : 0;
-        found.make<double>("carveout_percent").push_back(carveout);
         found.make<std::uint64_t>("set").push_back(set);
         found.make<std::uint64_t>("lines").push_back(count);
         found.make<std::uint64_t>("first_stays").push_back(stays);

@@ -48,6 +48,8 @@ class SlicesAnalysis {
   void slices() {
     SampleList samples;
     Estimate count = m_clusters.ok() ? exactly(static_cast<double>(m_clusters.count)) : inconclusive(m_clusters.reason);
+    if (m_clusters.ok() && m_clusters.count == 1)
+      count = inconclusive("all lines look alike: one slice, or several that every SM finds equally far");
     if (m_clusters.count > 1)
       samples = {{"classes_apart", static_cast<double>(m_clusters.count)},
                  {"between_cycles", m_clusters.smallest_between_cycles},

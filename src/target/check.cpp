@@ -94,6 +94,8 @@ Result<void> check(const ListChaseExperiment& experiment, const Capabilities& ca
 namespace {
 
 constexpr std::size_t k_most_throughput_places = 8192;
+constexpr std::uint32_t k_most_map_hops = 1 << 12;
+constexpr std::uint32_t k_most_loads_a_lane = 1 << 12;
 
 tl::unexpected<Error> wrong(std::string message) { return fail(ErrorKind::usage, std::move(message)); }
 
@@ -161,6 +163,9 @@ Result<void> check(const LineMapExperiment& experiment, const Capabilities& capa
   if (experiment.hops == 0 || experiment.hops % 8 != 0 || experiment.repetitions == 0 || experiment.sms_at_once == 0)
     return wrong(fmt::format("{} hops, {} repetitions, {} SMs at once: give a multiple of 8, and at least one of each",
                              experiment.hops, experiment.repetitions, experiment.sms_at_once));
+  if (experiment.hops > k_most_map_hops || experiment.repetitions > k_most_map_hops / experiment.hops)
+    return wrong(
+        fmt::format("{} hops, {} times: at most {} in all", experiment.hops, experiment.repetitions, k_most_map_hops));
   if (auto r = check_places(experiment.places, capabilities.max_ring_bytes); !r) return r;
   if (experiment.places.size() > capabilities.max_map_places)
     return wrong(fmt::format("a map of {} lines: at most {}", experiment.places.size(), capabilities.max_map_places));
@@ -181,7 +186,7 @@ Result<void> check(const ThroughputExperiment& experiment, const Capabilities& c
   if (experiment.places.size() > k_most_throughput_places)
     return wrong(fmt::format("throughput of {} lines: at most {}", experiment.places.size(), k_most_throughput_places));
   if (experiment.threads_per_sm == 0 || experiment.threads_per_sm % 32 != 0 || experiment.threads_per_sm > 1024 ||
-      experiment.loads_a_lane == 0)
+      experiment.loads_a_lane == 0 || experiment.loads_a_lane > k_most_loads_a_lane)
     return wrong(
         fmt::format("{} threads that load {} lines each: give 32 to 1024 in whole warps, and at least one line",
                     experiment.threads_per_sm, experiment.loads_a_lane));

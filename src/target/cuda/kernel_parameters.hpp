@@ -7,6 +7,8 @@
 namespace gpusonde::cuda {
 
 inline constexpr unsigned k_any_sm = 0xFFFFFFFFU;
+/// Cycles of a throughput whose blocks were not all there at once.
+inline constexpr unsigned long long k_gave_up = ~0ULL;
 
 /// Kernel `link`: grid-stride over ring positions [first, first + count).
 struct LinkParameters {

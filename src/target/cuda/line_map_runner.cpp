@@ -154,6 +154,7 @@ Result<ThroughputSamples> run_throughput(const ThroughputExperiment& e, GrownMem
   const LaunchShape shape{sms, e.threads_per_sm, static_cast<unsigned>(shared)};
   // The first time brings the lines into L2.
   for (int turn = 0; turn < 2; ++turn) {
+    if (r.cancel != nullptr && r.cancel->requested()) return fail(ErrorKind::interrupted, "interrupted");
     if (auto done = memory.clear(*scratch, 64); !done) return tl::unexpected(done.error());
     if (auto done = r.launcher.launch(ModuleId::line_map, "throughput", shape, parameters); !done)
       return tl::unexpected(done.error());
@@ -161,6 +162,8 @@ Result<ThroughputSamples> run_throughput(const ThroughputExperiment& e, GrownMem
   }
   std::uint64_t cycles = 0;
   if (auto done = memory.read(&cycles, parameters.cycles, sizeof cycles); !done) return tl::unexpected(done.error());
+  if (cycles == k_gave_up)
+    return fail(ErrorKind::measurement, "not all SMs came to load at once; other work on the device holds some");
   return ThroughputSamples{std::uint64_t{sms} * e.threads_per_sm * loads, static_cast<double>(cycles), sms};
 }
 

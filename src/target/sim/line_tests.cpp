@@ -97,7 +97,11 @@ Result<SequenceSamples> run_sequence(Machine& machine, const DeviceModel& model,
   if (model.unified) samples.shared_config_bytes = shared_part_bytes(*model.unified, experiment.split, 0);
   samples.base_address = experiment.region == Region::aliases ? k_alias_address : k_buffer_address;
   machine.begin(experiment.path, experiment.sm.value_or(k_any_sm), samples.shared_config_bytes, random.fork(1));
-  machine.limit_fetches(std::max(experiment.fetch_limit_bytes, experiment.prefetch_bytes));
+  // A load's own size comes on top of the limit, or of what the model fetches without one.
+  const auto least = experiment.fetch_limit_bytes != 0 ? experiment.fetch_limit_bytes
+                     : experiment.prefetch_bytes != 0  ? model.caches.back().fetched_bytes()
+                                                       : 0;
+  machine.limit_fetches(std::max(least, experiment.prefetch_bytes));
   if (!SequenceRun(machine, model, experiment, settings, random).run(samples.cycles, cancel)) return interrupted();
   return samples;
 }

@@ -7,6 +7,9 @@ using gpusonde::cuda::LineMapParameters;
 using gpusonde::cuda::LinkSelfParameters;
 using gpusonde::cuda::ThroughputParameters;
 
+// Blocks that wait for each other wait no longer than this: another program may hold an SM.
+constexpr u64 k_patience_cycles = 2000000000;
+
 GPUSONDE_KERNEL link_self(const LinkSelfParameters p) {
   const u64 step = static_cast<u64>(grid_blocks()) * block_threads();
   for (u64 i = static_cast<u64>(block_index()) * block_threads() + thread_index(); i < p.count; i += step) {
@@ -67,10 +70,12 @@ GPUSONDE_DEVICE void line_map(const LineMapParameters& p) {
   asm volatile("atom.global.exch.b32 %0, [%1], 1;" : "=r"(before) : "l"(p.taken + 4ULL * sm) : "memory");
   if (before != 0) return;
   const u32 first_turn = turn / p.at_once * p.at_once;
+  const u64 begin = clock_cycles();
   for (;;) {
     u32 done;
     asm volatile("atom.global.or.b32 %0, [%1], 0;" : "=r"(done) : "l"(p.done) : "memory");
     if (done >= first_turn) break;
+    if (clock_cycles() - begin > k_patience_cycles) return;  // somebody else holds an SM whose turn comes before
     pause();
   }
   const u32 count = p.end_place - p.first_place;
@@ -103,10 +108,14 @@ GPUSONDE_KERNEL throughput(const ThroughputParameters p) {
   block_barrier();
   if (thread_index() == 0) {
     asm volatile("red.global.add.u32 [%0], 1;" ::"l"(p.arrived) : "memory");
+    const u64 begin = clock_cycles();
     u32 arrived;
     do {
       asm volatile("atom.global.or.b32 %0, [%1], 0;" : "=r"(arrived) : "l"(p.arrived) : "memory");
-    } while (arrived < grid_blocks());
+    } while (arrived < grid_blocks() && clock_cycles() - begin < k_patience_cycles);
+    // A time that no measurement takes, for the host to see.
+    if (arrived < grid_blocks())
+      asm volatile("red.global.max.u64 [%0], %1;" ::"l"(p.cycles), "l"(gpusonde::cuda::k_gave_up) : "memory");
   }
   block_barrier();
   u32 state = (block_index() * block_threads() + thread_index()) * 2654435761U + 12345U;

@@ -39,6 +39,7 @@ class CacheMeasurement {
   Result<void> run() {
     const auto& paths = m_context.target.capabilities().paths;
     if (std::find(paths.begin(), paths.end(), m_asked.path) == paths.end()) return {};
+    if (auto r = m_pool.prepare(); !r) return r;
     using Step = Result<void> (CacheMeasurement::*)();
     for (const auto& [doing, fraction, step] :
          {std::tuple<const char*, double, Step>{"hits and misses", 0.0, &CacheMeasurement::readings},
@@ -87,7 +88,7 @@ class CacheMeasurement {
     if (m_asked.own) misses.path = LoadPath::global_cg;
     for (std::uint64_t i = 0; i < k_reading_lines; ++i) {
       const auto place = static_cast<std::uint32_t>(i);
-      const auto line = i == 0 ? m_pool.last_place() : random_line();
+      const auto line = random_line();
       for (auto* e : {&hits, &misses}) {
         const bool twice = e == &hits || m_asked.own;
         e->tests.push_back(static_cast<std::uint32_t>(e->steps.size()));
@@ -176,7 +177,6 @@ class CacheMeasurement {
   };
 
   Result<void> groups() {
-    if (auto r = m_pool.prepare(); !r) return r;
     std::size_t pool_lines = m_pool.first_size();
     const auto wanted = m_asked.own ? k_wanted_l1_groups : k_wanted_l2_groups;
     std::size_t failed_in_a_row = 0;

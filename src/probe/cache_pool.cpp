@@ -1,6 +1,7 @@
 #include "probe/cache_pool.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <unordered_set>
 
 namespace gpusonde {
@@ -28,13 +29,16 @@ CachePool::CachePool(ProbeContext& context, const CacheAsked& asked)
 
 Result<void> CachePool::prepare() {
   SequenceExperiment e;  // makes the buffer as large as it is to be, and tells where it begins
-  e.places = {last_place()};
+  e.places = {m_lines * k_line_bytes - k_line_bytes};
   e.steps = {{StepKind::walk, 0, 1, 1}};
   const Experiment experiment = std::move(e);
   const auto samples = m_context.target.run(std::span(&experiment, 1), {m_context.cancel, {}});
   if (!samples) return tl::unexpected(samples.error());
   m_base_address = std::get<SequenceSamples>(samples->front()).base_address;
-  if (m_asked.own) return {};
+  if (m_asked.own) {
+    keep_aligned_part();
+    return {};
+  }
   auto labels = slice_labels(m_context.measurements, m_context.target);
   if (!labels) return tl::unexpected(labels.error());
   m_slices = std::move(*labels);
@@ -48,6 +52,20 @@ Result<void> CachePool::prepare() {
   m_first_size = static_cast<std::size_t>(cache_lines * 3 / 2);
   m_most_size = static_cast<std::size_t>(cache_lines * 4);
   return {};
+}
+
+// Of the virtual addresses: the largest stretch with 2^k bytes that begins at a multiple of that. Bits above it are
+// then the same in all of them; else the lowest of those would stand for all that change with it.
+void CachePool::keep_aligned_part() {
+  const std::uint64_t begin = m_base_address;
+  const std::uint64_t end = begin + m_lines * k_line_bytes;
+  for (std::uint64_t size = std::bit_floor(end - begin); size >= k_line_bytes; size /= 2) {
+    const std::uint64_t first = (begin + size - 1) / size * size;
+    if (first + size > end) continue;
+    m_first_line = (first - begin) / k_line_bytes;
+    m_lines = size / k_line_bytes;
+    return;
+  }
 }
 
 Result<void> CachePool::label_lines(std::uint64_t lines) {

@@ -20,9 +20,10 @@ class CachePool {
   /// Works out which lines there are to choose from. Errors: those of the target.
   [[nodiscard]] Result<void> prepare();
 
-  /// The first byte of the last line that may be drawn, and of one drawn at random.
-  [[nodiscard]] std::uint64_t last_place() const noexcept { return m_lines * 128 - 128; }
-  [[nodiscard]] std::uint64_t random_place(Random& random) const { return random.below(m_lines) * 128; }
+  /// The first byte of a line drawn at random.
+  [[nodiscard]] std::uint64_t random_place(Random& random) const {
+    return (m_first_line + random.below(m_lines)) * 128;
+  }
 
   [[nodiscard]] std::uint64_t victim(Random& random) const;
   /// A line that may share the victim's set.
@@ -42,12 +43,14 @@ class CachePool {
 
  private:
   [[nodiscard]] std::optional<std::uint32_t> slice(std::uint64_t place) const;
+  void keep_aligned_part();
   /// Without a function of the slice: measures which class each of many lines is of.
   [[nodiscard]] Result<void> label_lines(std::uint64_t lines);
 
   ProbeContext& m_context;
   const CacheAsked& m_asked;
-  std::uint64_t m_lines;  ///< of the memory that is drawn from
+  std::uint64_t m_first_line = 0;  ///< of the memory that is drawn from
+  std::uint64_t m_lines;
   bool m_physical;
   std::size_t m_first_size = 4096;
   std::size_t m_most_size = 1 << 16;

@@ -59,10 +59,9 @@ TEST_F(H200Geometry, L1) {
   EXPECT_EQ(number("l1.ways"), 4);
   EXPECT_EQ(number("l1.sets"), 512);
   EXPECT_EQ(value<std::vector<std::string>>("l1.set_masks"),
-            (std::vector<std::string>{"0x41186b00", "0x56930a00", "0x12450a900", "0x184a10480", "0x2044a4980",
-                                      "0x230860100", "0x408a42e00", "0x80aa88200", "0x902823400"}));
+            (std::vector<std::string>{"0x20cac00", "0xaa88200", "0x10127980", "0x510a1280", "0xc0a24300", "0x102823400",
+                                      "0x184a10480", "0x214583000", "0x230860100"}));
   EXPECT_EQ(sample<std::string>("l1.sets", "sets_looked_at"), "512 of 512 hold 4");
-  EXPECT_EQ(sample<std::string>("l1.sets", "hold_as_many_at_carveout_100"), "381 of 512");
   EXPECT_EQ(value<std::string>("l1.replacement"), "lru-behind-hits");
   EXPECT_EQ(sample<std::string>("l1.replacement", "variant"), "comes in behind the last 2 hits");
   EXPECT_EQ(sample<std::string>("l1.replacement", "lru-behind-hits"), "100.0 % of 19050");
@@ -86,8 +85,8 @@ TEST_F(H200Geometry, L1HitsAreTheSameEachTimeAndGroupsShareASet) {
   }
   const auto* lines = stored->measurements.find("cache.l1.lines");
   ASSERT_NE(lines, nullptr);
-  constexpr std::array<std::uint64_t, 9> k_masks{0x41186b00,  0x56930a00,  0x12450a900, 0x184a10480, 0x2044a4980,
-                                                 0x230860100, 0x408a42e00, 0x80aa88200, 0x902823400};
+  constexpr std::array<std::uint64_t, 9> k_masks{0x20cac00,   0xaa88200,   0x10127980,  0x510a1280, 0xc0a24300,
+                                                 0x102823400, 0x184a10480, 0x214583000, 0x230860100};
   std::uint64_t victim = 0;
   int inside = 0;
   int apart = 0;

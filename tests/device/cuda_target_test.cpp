@@ -228,18 +228,19 @@ TEST_F(OnDevice, ALineMapHasARowAnSm) {
   EXPECT_LT(*least, *most);
 }
 
-TEST_F(OnDevice, ManyLinesAreServedFasterThanOne) {
+// A single line would not do: lanes of a warp that ask for the same one are answered together.
+TEST_F(OnDevice, ManyLinesAreServedFasterThanFew) {
   const auto lines_per_cycle = [&](std::uint64_t lines) {
     ThroughputExperiment e;
     for (std::uint64_t i = 0; i < lines; ++i) e.places.push_back(i * 128);
     const auto samples = run_as<ThroughputSamples>(e);
     return static_cast<double>(samples.lines) / samples.cycles;
   };
-  const double of_one = lines_per_cycle(1);
+  const double of_few = lines_per_cycle(64);
   const double of_many = lines_per_cycle(4096);
-  std::printf("%.2f lines a cycle of one line, %.2f of 4096\n", of_one, of_many);
-  EXPECT_GT(of_one, 0.05);
-  EXPECT_GT(of_many, 2 * of_one);
+  std::printf("%.2f lines a cycle of 64 lines, %.2f of 4096\n", of_few, of_many);
+  EXPECT_GT(of_few, 0.05);
+  EXPECT_GT(of_many, 1.5 * of_few);
 }
 
 TEST_F(OnDevice, BothClocksAgree) {

@@ -14,26 +14,6 @@
 namespace gpusonde {
 namespace {
 
-/// Of so many random lines, those predicted wrongly or not at all.
-template <class Function>
-std::size_t not_predicted(const ClassFunction& found, const Function& truth, std::uint64_t memory_bytes, int lines) {
-  Random random(99);
-  std::size_t count = 0;
-  for (int i = 0; i < lines; ++i) {
-    const auto address = random.below(memory_bytes / 128) * 128;
-    count += found(address) == truth(address) ? 0 : 1;
-  }
-  return count;
-}
-
-template <class Function>
-ClassFit fit_of(const Function& truth, std::uint64_t memory_bytes, double wrong_labels = 0) {
-  const auto plan = plan_class_addresses(memory_bytes).value();
-  auto labels = labels_of(plan, truth);
-  spoil(labels, wrong_labels, 5);
-  return fit_class_function(plan, labels);
-}
-
 TEST(ClassFit, ThePublished36SlicesOf24GiB) {
   const auto slice = slice_function_of("rtx4090");
   const auto truth = [&slice](std::uint64_t a) { return scrambled(slice(a)); };
@@ -43,7 +23,7 @@ TEST(ClassFit, ThePublished36SlicesOf24GiB) {
   EXPECT_FALSE(fit.function.is_linear());
   EXPECT_EQ(fit.held_out, 2000U);
   EXPECT_EQ(fit.held_out_wrong + fit.held_out_never_seen + fit.outvoted, 0U);
-  EXPECT_EQ(not_predicted(fit.function, truth, 24 * k_gib, 1000000), 0U);
+  EXPECT_EQ(not_predicted(fit.function, truth, 24 * k_gib, 100000), 0U);
   // Nothing that the published text does not name: its masks, and the bits between its two shifts.
   std::vector<std::uint64_t> published{0x76A990400, 0x2CCF7B000, 0x3C9041000, 0x2882B0800,
                                        0x8000,      0x5985E0500, 0x2354E4400, 0x10000};
@@ -64,28 +44,20 @@ TEST(ClassFit, ThePublished48SlicesOf48GiB) {
   const auto fit = fit_of(slice, 48 * k_gib);
   ASSERT_TRUE(fit.ok()) << fit.reason;
   EXPECT_EQ(fit.class_count, 48U);
-  EXPECT_EQ(not_predicted(fit.function, slice, 48 * k_gib, 1000000), 0U);
+  EXPECT_EQ(not_predicted(fit.function, slice, 48 * k_gib, 100000), 0U);
 }
 
 TEST(ClassFit, SomeWrongLabels) {
   const auto slice = slice_function_of("rtx4090");
-  for (const double rate : {0.0001, 0.002, 0.004}) {
-    const auto fit = fit_of(slice, 24 * k_gib, rate);
-    ASSERT_TRUE(fit.ok()) << rate << ": " << fit.reason;
-    EXPECT_EQ(not_predicted(fit.function, slice, 24 * k_gib, 100000), 0U);
-    EXPECT_GT(fit.outvoted, 0U);
-  }
+  const auto fit = fit_of(slice, 24 * k_gib, 0.004);
+  ASSERT_TRUE(fit.ok()) << fit.reason;
+  EXPECT_EQ(not_predicted(fit.function, slice, 24 * k_gib, 20000), 0U);
+  EXPECT_GT(fit.outvoted, 0U);
 }
 
-TEST(ClassFit, TooManyWrongLabelsAreRefused) {
-  const auto fit = fit_of(slice_function_of("rtx4090"), 24 * k_gib, 0.05);
-  EXPECT_FALSE(fit.ok());
-  EXPECT_FALSE(fit.reason.empty());
-}
-
-TEST(ClassFit, RandomXorHashesOfEveryRank) {
+TEST(ClassFit, RandomXorHashes) {
   Random random(11);
-  for (unsigned rank_wanted = 0; rank_wanted <= 7; ++rank_wanted) {
+  for (const unsigned rank_wanted : {0U, 6U}) {
     std::vector<std::uint64_t> masks;
     while (masks.size() < rank_wanted) {
       masks.push_back(random.next() & 0x7FFFFFF80);
@@ -114,8 +86,7 @@ TEST(ClassFit, AnyTableOverParities) {
 }
 
 TEST(ClassFit, CountsWithOddFactors) {
-  const std::vector<std::pair<std::uint64_t, std::uint64_t>> unit_and_count{
-      {128, 5}, {4096, 6}, {256, 12}, {1024, 24}, {512, 40}, {2048, 80}, {128, 96}, {4096, 63}};
+  const std::vector<std::pair<std::uint64_t, std::uint64_t>> unit_and_count{{4096, 6}, {128, 5}};
   for (const auto& [unit, count] : unit_and_count) {
     const auto memory_bytes = (16 + count) * k_gib;
     const auto truth = AddressFunction::modulo(unit, count);
@@ -139,26 +110,16 @@ TEST(ClassFit, ParitiesWithAResidue) {
   }
 }
 
-TEST(ClassFit, TwoResiduesFarApart) {
-  const auto truth = program("return (a >> 7) % 3 * 5 + (a >> 20) % 5");
-  const auto fit = fit_of(truth, 24 * k_gib);
-  ASSERT_TRUE(fit.ok()) << fit.reason;
-  EXPECT_EQ(fit.function.key.terms, (std::vector<ResidueTerm>{{7, 0, 3}, {20, 0, 5}}));
-  EXPECT_EQ(fit.function.key.size(), 15U);
-  EXPECT_EQ(not_predicted(fit.function, truth, 24 * k_gib, 20000), 0U);
-}
-
 TEST(ClassFit, OtherMemorySizesAndSeeds) {
-  for (std::uint64_t seed = 1; seed <= 3; ++seed)
-    for (const auto memory_bytes : {256 * k_mib, 6 * k_gib, 80 * k_gib}) {
-      const auto truth = program("return (a >> 12) % 5 * 4 + parity(a & 0x5555580) * 2 + parity(a & 0x8421000)");
-      ClassPlanOptions options;
-      options.seed = seed;
-      const auto plan = plan_class_addresses(memory_bytes, options).value();
-      const auto fit = fit_class_function(plan, labels_of(plan, truth));
-      ASSERT_TRUE(fit.ok()) << seed << " " << memory_bytes << ": " << fit.reason;
-      EXPECT_EQ(not_predicted(fit.function, truth, memory_bytes, 20000), 0U);
-    }
+  for (const auto& [seed, memory_bytes] : {std::pair{2U, 256 * k_mib}, std::pair{3U, 80 * k_gib}}) {
+    const auto truth = program("return (a >> 12) % 5 * 4 + parity(a & 0x5555580) * 2 + parity(a & 0x8421000)");
+    ClassPlanOptions options;
+    options.seed = seed;
+    const auto plan = plan_class_addresses(memory_bytes, options).value();
+    const auto fit = fit_class_function(plan, labels_of(plan, truth));
+    ASSERT_TRUE(fit.ok()) << seed << " " << memory_bytes << ": " << fit.reason;
+    EXPECT_EQ(not_predicted(fit.function, truth, memory_bytes, 20000), 0U);
+  }
 }
 
 TEST(ClassFit, ATableWithLostRows) {
@@ -171,30 +132,9 @@ TEST(ClassFit, ATableWithLostRows) {
 }
 
 TEST(ClassFit, RandomClassesAreRefused) {
-  for (const std::uint64_t classes : {2U, 8U, 36U}) {
-    const auto fit =
-        fit_of([classes](std::uint64_t a) { return static_cast<std::uint32_t>(mix64(a) % classes); }, 24 * k_gib);
-    EXPECT_FALSE(fit.ok());
-    EXPECT_NE(fit.reason.find("not explained"), std::string::npos) << fit.reason;
-  }
-}
-
-TEST(ClassFit, RareClassesAreNotTakenForWrongLabels) {
-  // One line in 500, anywhere: "all the same" would be right about the others.
-  const auto rare = [](std::uint64_t a) { return mix64(a) % 500 == 0 ? 1U : 0U; };
-  const auto fit = fit_of(rare, 24 * k_gib);
+  const auto fit = fit_of([](std::uint64_t a) { return static_cast<std::uint32_t>(mix64(a) % 36); }, 256 * k_mib);
   EXPECT_FALSE(fit.ok());
-}
-
-TEST(ClassFit, AProductOfBitsHasNoFewParities) {
-  const auto truth = [](std::uint64_t a) {
-    std::uint32_t sum = 0;
-    for (unsigned bit = 7; bit < 33; bit += 2) sum ^= static_cast<std::uint32_t>(a >> bit & a >> (bit + 1) & 1U);
-    return sum;
-  };
-  const auto fit = fit_of(truth, 24 * k_gib);
-  EXPECT_FALSE(fit.ok());
-  EXPECT_FALSE(fit.reason.empty());
+  EXPECT_NE(fit.reason.find("not explained"), std::string::npos) << fit.reason;
 }
 
 TEST(ClassFit, TooFewOrMalformedSamplesAreRefused) {

@@ -11,6 +11,10 @@
 #include <vector>
 
 #include "core/random.hpp"
+#include "core/units.hpp"
+#include "inference/class_fit.hpp"
+#include "inference/class_fit_pages.hpp"
+#include "inference/class_plan.hpp"
 #include "model/address_function.hpp"
 
 namespace gpusonde {
@@ -47,6 +51,57 @@ inline void spoil(std::vector<std::uint32_t>& labels, double rate, std::uint64_t
   Random random(seed);
   for (auto& label : labels)
     if (random.uniform() < rate) label = labels[random.below(labels.size())];
+}
+
+/// Of so many random lines, those predicted wrongly or not at all.
+template <class Function>
+std::size_t not_predicted(const ClassFunction& found, const Function& truth, std::uint64_t memory_bytes, int lines) {
+  Random random(99);
+  std::size_t count = 0;
+  for (int i = 0; i < lines; ++i) {
+    const auto address = random.below(memory_bytes / 128) * 128;
+    count += found(address) == truth(address) ? 0 : 1;
+  }
+  return count;
+}
+
+template <class Function>
+ClassFit fit_of(const Function& truth, std::uint64_t memory_bytes, double wrong_labels = 0) {
+  const auto plan = plan_class_addresses(memory_bytes).value();
+  auto labels = labels_of(plan, truth);
+  spoil(labels, wrong_labels, 5);
+  return fit_class_function(plan, labels);
+}
+
+inline constexpr std::uint64_t k_page_bytes = 2 * k_mib;
+
+struct Labelled {
+  std::vector<std::uint64_t> frames;  ///< physical address by page number
+  std::vector<PageSample> samples;
+};
+
+template <class Function>
+Labelled labelled_pages(const Function& truth, std::size_t count, std::uint64_t seed, double wrong_labels = 0) {
+  Random random(seed);
+  Labelled pages;
+  for (std::size_t page = 0; page < count; ++page) {
+    pages.frames.push_back(random.below(24 * k_gib / k_page_bytes) * k_page_bytes);
+    const auto offsets = plan_page_offsets(k_page_bytes, seed + page).value();
+    for (const auto offset : offsets) {
+      const bool wrong = random.uniform() < wrong_labels;
+      pages.samples.push_back({page, offset, truth(wrong ? random.below(24 * k_gib) : pages.frames[page] + offset)});
+    }
+  }
+  return pages;
+}
+
+template <class Function>
+void expect_all_lines(const PageFit& fit, const Labelled& pages, const Function& truth) {
+  std::size_t wrong = 0;
+  for (std::size_t page = 0; page < pages.frames.size(); ++page)
+    for (std::uint64_t offset = 0; offset < k_page_bytes; offset += 128)
+      wrong += fit.label(page, offset) == truth(pages.frames[page] + offset) ? 0 : 1;
+  EXPECT_EQ(wrong, 0U);
 }
 
 }  // namespace gpusonde

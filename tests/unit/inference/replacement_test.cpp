@@ -7,72 +7,18 @@
 #include <cmath>
 #include <set>
 
-#include "inference/set_policy.hpp"
-#include "replacement_subjects.hpp"
+#include "replacement_checks.hpp"
 
 namespace gpusonde {
 namespace {
 
 using Names = std::set<std::string>;
 
-struct NamedSubject {
-  std::string name;
-  MakeSubject make;
-  std::uint32_t most_ways = 64;
-};
-
-const std::vector<NamedSubject>& simulated_policies() {
-  static const std::vector<NamedSubject> list{
-      {"lru", simulated(Replacement::lru)},       {"fifo", simulated(Replacement::fifo)},
-      {"nru", simulated(Replacement::nru)},       {"tree-plru", simulated(Replacement::tree_plru)},
-      {"random", simulated(Replacement::random)}, {"srrip", simulated(Replacement::srrip), 32},
-  };
-  return list;
-}
-
-std::string told(const ReplacementFit& fit) {
-  std::string text = std::string(to_string(fit.outcome)) + " " + fit.policy + ": " + fit.reason;
-  for (const auto& one : fit.agreements)
-    text +=
-        "\n  " + one.policy + " (" + one.variant + ") " + std::to_string(one.agreement) + (one.survives ? " *" : "");
-  return text;
-}
-
-ReplacementFit fit_of(const MakeSubject& make, std::uint32_t ways, std::uint32_t lines, const Measured& how) {
-  return infer_replacement(ways, observe(make, ways, plan_replacement_sequences(ways, lines, how.seed), how));
-}
-
-void expect_consistent(const ReplacementFit& fit) {
-  EXPECT_EQ(fit.outcome == Outcome::ok, fit.reason.empty());
-  EXPECT_EQ(fit.outcome == Outcome::ok, !fit.policy.empty());
-  if (fit.outcome == Outcome::ok) {
-    EXPECT_EQ(fit.survivors, std::vector<std::string>{fit.policy});
-  }
-}
-
+/// Further numbers of ways: tests/recovery.
 class EachWays : public testing::TestWithParam<std::uint32_t> {};
-INSTANTIATE_TEST_SUITE_P(Replacement, EachWays, testing::Values(3, 4, 6, 8, 12, 16, 32, 64));
+INSTANTIATE_TEST_SUITE_P(Replacement, EachWays, testing::Values(3, 8));
 
-TEST_P(EachWays, the_simulated_policies_are_recovered) {
-  const auto ways = GetParam();
-  for (const auto& [name, make, most_ways] : simulated_policies()) {
-    if (ways > most_ways) continue;
-    for (const auto start : {SetStart::empty, SetStart::foreign})
-      for (const double rate : {0.0, 0.01}) {
-        // Both numbers of lines at each start and at each rate, in half the time.
-        const bool few_lines = (start == SetStart::empty) == (rate == 0);
-        const auto fit = fit_of(make, ways, few_lines ? ways + 1 : 3 * ways, {start, rate, ways});
-        // One line more than ways tells little of many ways when the start is not known either.
-        const bool may_stay_open = few_lines && start == SetStart::foreign && ways >= 12;
-        EXPECT_EQ(std::count(fit.survivors.begin(), fit.survivors.end(), name), 1);
-        EXPECT_TRUE(fit.policy == name || (may_stay_open && fit.policy.empty()))
-            << ways << " ways, start " << static_cast<int>(start) << ", misread " << rate << ", few lines " << few_lines
-            << "\n"
-            << told(fit);
-        expect_consistent(fit);
-      }
-  }
-}
+TEST_P(EachWays, the_simulated_policies_are_recovered) { expect_simulated_policies_recovered(GetParam()); }
 
 // Outcomes of every sequence of ten accesses to three lines, to a set of two ways.
 std::vector<bool> all_outcomes_of_two_ways(const MakeSubject& make) {
@@ -106,62 +52,21 @@ TEST(Replacement, of_two_ways_what_is_the_same_stays_open) {
       }
 }
 
-// A name may be given to what no candidate covers only where it cannot be told from one; none of these can.
-TEST(Replacement, what_is_unknown_has_no_name) {
-  const std::vector<NamedSubject> odd{
-      {"most recent", most_recent},
-      {"among the oldest half", random_but_newest([](std::uint32_t ways) { return ways / 2; })},
-      {"second chance", second_chance},
-      {"moved by one", moved_by_one},
-  };
-  for (const std::uint32_t ways : {3U, 4U, 8U, 16U, 64U})
-    for (const auto& [name, make, most_ways] : odd) {
-      if (ways == 3 && name == "among the oldest half") continue;  // spares one of three: a known variant of random
-      for (const auto start : {SetStart::empty, SetStart::foreign}) {
-        const bool few_lines = (ways == 8) == (start == SetStart::empty);
-        const auto fit = fit_of(make, ways, few_lines ? ways + 1 : 3 * ways, {start, 0.01, ways});
-        EXPECT_EQ(fit.outcome, Outcome::inconclusive) << name << ", " << ways << " ways\n" << told(fit);
-        if (few_lines && start == SetStart::foreign) continue;  // may leave something standing, which is not named
-        EXPECT_TRUE(fit.survivors.empty()) << name << ", " << ways << " ways\n" << told(fit);
-        EXPECT_NE(fit.reason.find("no known policy predicts more than"), std::string::npos) << fit.reason;
-      }
-    }
-}
+TEST_P(EachWays, what_is_unknown_has_no_name) { expect_unknown_unnamed(GetParam()); }
 
-// The same each time, so not random, however random it looks.
 TEST(Replacement, a_shift_register_that_starts_anew_is_not_random) {
-  for (const std::uint32_t ways : {4U, 8U, 16U, 64U}) {
-    const auto fit = fit_of(shift_register, ways, 2 * ways, {SetStart::empty, 0.01, 5});
-    EXPECT_TRUE(fit.survivors.empty()) << ways << " ways\n" << told(fit);
-  }
+  for (const std::uint32_t ways : {4U, 8U}) expect_shift_register_not_random(ways);
 }
 
 TEST(Replacement, random_that_spares_the_last_is_random_too) {
-  const auto make = random_but_newest([](std::uint32_t) { return 1U; });
-  for (const std::uint32_t ways : {4U, 8U, 16U}) {
-    const auto fit = fit_of(make, ways, 3 * ways, {SetStart::empty, 0, 2});
-    EXPECT_EQ(fit.policy, "random") << told(fit);
-    EXPECT_TRUE(ways != 4 || fit.variant == "any way but the one used last") << told(fit);
-  }
+  for (const std::uint32_t ways : {4U, 8U}) expect_random_that_spares_the_last(ways);
 }
 
-// Lines hit again are hardly ever evicted by lines touched once, and which kind of that it is shows.
-TEST(Replacement, protection_by_hits_is_told) {
-  for (const std::uint32_t ways : {4U, 8U, 16U})
-    for (const double rate : {0.0, 0.01}) {
-      const auto slru = fit_of(segmented, ways, 3 * ways, {SetStart::empty, rate, 3});
-      EXPECT_EQ(slru.policy, "slru") << told(slru);
-      EXPECT_EQ(slru.variant, "at most " + std::to_string(ways / 2) + " ways protected");
-      const auto nru = fit_of(marked_by_hits, ways, 3 * ways, {SetStart::empty, rate, 3});
-      EXPECT_EQ(nru.policy, "nru-on-hit") << told(nru);
-      const auto foreign = fit_of(marked_by_hits, ways, 3 * ways, {SetStart::foreign, rate, 3});
-      EXPECT_EQ(std::count(foreign.survivors.begin(), foreign.survivors.end(), "nru-on-hit"), 1) << told(foreign);
-    }
-}
+TEST(Replacement, protection_by_hits_is_told) { expect_protection_by_hits_told(4); }
 
 // Hits are counted, not the lines they were of, which is all that sets it apart from a segmented set.
 TEST(Replacement, coming_in_behind_hits_is_told) {
-  for (const std::uint32_t ways : {3U, 4U, 6U, 8U, 16U})
+  for (const std::uint32_t ways : {3U, 4U, 6U})
     for (const auto start : {SetStart::empty, SetStart::foreign})
       for (const double rate : {0.0, 0.01}) {
         const auto fit = fit_of(behind_two_hits, ways, 3 * ways, {start, rate, 3});
@@ -201,79 +106,14 @@ TEST(SetCandidates, one_alone_does_what_an_h200_did) {
 // Access by access, over sequences of its own kind, one variant of each family does exactly what the simulated GPU
 // does.
 TEST(SetCandidates, hold_each_policy_of_the_simulated_gpu) {
-  for (std::uint32_t ways = 2; ways <= 64; ++ways)
-    for (const auto& [name, make, most_ways] : simulated_policies()) {
-      if (name == "random" || ways > most_ways) continue;
-      std::size_t same = 0;
-      for (const auto& candidate : set_candidates(ways)) {
-        if (candidate.family != name || candidate.stale) continue;
-        Random random(ways);
-        const auto subject = make(ways, Random(1));
-        CacheSet set(ways, 2 * ways, candidate.make(ways, Random(1)));
-        bool agrees = true;
-        for (std::uint32_t i = 0; i < 60 * ways && agrees; ++i) {
-          const auto line = static_cast<std::uint32_t>(random.below(ways + 1 + (i / (8 * ways)) % ways));
-          agrees = subject->access(line) == set.access(line);
-        }
-        same += agrees ? 1 : 0;
-      }
-      EXPECT_GE(same, 1U) << name << ", " << ways << " ways";
-    }
+  for (const std::uint32_t ways : {2U, 3U, 4U, 7U, 8U, 16U}) expect_candidates_hold_simulated_policies(ways);
 }
 
-// Where a line comes in and where a hit line is protected are the same while all protected places are taken.
 TEST(Replacement, insertion_is_told_from_an_empty_start_and_else_left_open) {
-  for (const std::uint32_t ways : {4U, 8U, 16U}) {
-    for (const double rate : {0.0, 0.01}) {
-      const auto from_empty = fit_of(inserted_oldest, ways, 3 * ways, {SetStart::empty, rate, 1});
-      EXPECT_EQ(from_empty.policy, "lru-insertion") << told(from_empty);
-      const auto from_foreign = fit_of(inserted_oldest, ways, 3 * ways, {SetStart::foreign, rate, 1});
-      EXPECT_TRUE(std::count(from_foreign.survivors.begin(), from_foreign.survivors.end(), "lru-insertion") == 1)
-          << told(from_foreign);
-    }
-    const auto halfway = fit_of(inserted_halfway, ways, 3 * ways, {SetStart::empty, 0.01, 1});
-    EXPECT_TRUE(halfway.survivors.empty()) << told(halfway);  // fills as no candidate does
-  }
+  expect_insertion_told_from_an_empty_start(4);
 }
 
-// Any policy, known or not, measured in any way: the right name, a list that has it, or none.
-TEST(Replacement, two_hundred_random_cases_have_no_wrong_name) {
-  std::vector<NamedSubject> subjects = simulated_policies();
-  for (const auto& odd : std::vector<NamedSubject>{{"", most_recent},
-                                                   {"", second_chance},
-                                                   {"", moved_by_one},
-                                                   {"", inserted_halfway},
-                                                   {"", shift_register},
-                                                   {"", random_but_newest([](std::uint32_t ways) { return ways / 2; })},
-                                                   {"lru-insertion", inserted_oldest},
-                                                   {"lru-behind-hits", behind_two_hits}})
-    subjects.push_back(odd);
-  std::size_t named = 0;
-  for (std::uint64_t seed = 1; seed <= 200; ++seed) {
-    Random random(seed);
-    const auto& [name, make, most_ways] = subjects[random.below(subjects.size())];
-    const auto ways = static_cast<std::uint32_t>(random.between(4, 12));
-    const auto lines = static_cast<std::uint32_t>(ways + random.between(1, 2ULL * ways));
-    auto plan = plan_replacement_sequences(ways, lines, seed);
-    // Some of the plan, the last sequence broken off, and of some sequences not all is timed.
-    plan.resize(random.below(4) == 0 ? random.between(1, plan.size()) : plan.size());
-    plan.back().lines.resize(random.between(1, plan.back().lines.size()));
-    if (random.below(3) == 0)
-      for (std::size_t i = 0; i < plan.front().lines.size(); ++i) plan.front().observed.push_back(random.below(2) == 0);
-    const auto start = random.below(2) == 0 ? SetStart::empty : SetStart::foreign;
-    const auto fit = infer_replacement(ways, observe(make, ways, plan, {start, 0.02 * random.uniform(), seed}));
-    expect_consistent(fit);
-    if (fit.outcome == Outcome::ok) {
-      ++named;
-      // A shift register whose phase is not known is as random as any.
-      const bool as_random = name.empty() && start == SetStart::foreign && fit.policy == "random";
-      EXPECT_TRUE(fit.policy == name || as_random)
-          << "seed " << seed << ", " << name << ", " << ways << " ways, " << lines << " lines\n"
-          << told(fit);
-    }
-  }
-  EXPECT_GE(named, 40U);  // or else it would show little
-}
+TEST(Replacement, random_cases_have_no_wrong_name) { expect_no_wrong_name(1, 10, 2); }
 
 TEST(Replacement, a_sequence_carried_over_is_one_with_what_it_follows) {
   constexpr std::uint32_t ways = 8;

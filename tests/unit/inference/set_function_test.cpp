@@ -347,7 +347,7 @@ TEST(SetFunction, RefusesWhenOneGroupAloneDecides) {
 // Any number and size of groups, up to a quarter of them spoiled: what is said is right.
 TEST(SetFunction, IsNeverWrongOnRandomCases) {
   int found = 0;
-  for (std::uint64_t seed = 1; seed <= 80; ++seed) {
+  for (std::uint64_t seed = 1; seed <= 40; ++seed) {
     Random random(seed);
     const auto top = static_cast<unsigned>(random.between(25, 37));
     const auto masks = random_masks(static_cast<unsigned>(random.between(1, 11)), bits(7, top), random);
@@ -361,7 +361,7 @@ TEST(SetFunction, IsNeverWrongOnRandomCases) {
     ++found;
     EXPECT_EQ(span_of(address_masks(fit)), span_of(masks)) << seed;
   }
-  EXPECT_GE(found, 50);
+  EXPECT_GE(found, 25);
 }
 
 TEST(SetFunction, NamesTheRankWhenMasksStillFallAway) {

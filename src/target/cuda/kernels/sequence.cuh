@@ -47,6 +47,7 @@ template <class Path>
 GPUSONDE_DEVICE u32 time_places(const gpusonde::cuda::SequenceParameters& p, u32 first, u32 count, u32 reading) {
 #pragma unroll 1
   for (u32 i = 0; i < count; ++i) {
+    do_not_unroll();
     const u64 address = place_address(p, first + i);
     wait_for(static_cast<u32>(address), 0x9E3779B9U, p.sink);
     const u32 before = clock_cycles_low();

@@ -8,9 +8,11 @@ program=$(readlink -f "${1:-build/release/bin/gpusonde}")
 device=${2:-sim:rtx4090}
 [ -x "$program" ] || { echo "whole_command.sh: no program $program; './dev build' makes it" >&2; exit 2; }
 
-names=("--help" "latency, quick" "latency, dense, ca and cg" "survey, quick" "survey")
+names=("--help" "latency, quick" "latency, dense, ca and cg" "survey, quick" "survey"
+  "cache l1" "slices" "cache l2" "map")
 commands=("--help" "latency -q -d $device --preset quick" "latency -q -d $device --preset dense --policy ca,cg"
-  "survey -q -d $device --quick" "survey -q -d $device")
+  "survey -q -d $device --quick" "survey -q -d $device"
+  "cache l1 -q -d $device" "slices -q -d $device" "cache l2 -q -d $device" "map -q -d $device")
 
 if command -v hyperfine >/dev/null; then
   arguments=(--warmup 1 --runs 3 --style basic)

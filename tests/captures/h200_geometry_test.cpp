@@ -100,7 +100,7 @@ TEST_F(H200Geometry, L1HitsAreTheSameEachTimeAndGroupsShareASet) {
     EXPECT_EQ(same, role != "apart") << row;
     (same ? inside : apart) += 1;
   }
-  EXPECT_EQ(inside, 362);
+  EXPECT_EQ(inside, 351);
   EXPECT_EQ(apart, 624);
 }
 

@@ -14,14 +14,13 @@
 namespace gpusonde {
 namespace {
 
-constexpr std::uint64_t k_line_bytes = 128;  // lines are looked for at this distance; larger ones would show
 constexpr std::uint64_t k_reading_lines = 256;
 constexpr std::uint64_t k_delta_lines = 64;         // tries a distance
 constexpr std::uint64_t k_delta_room_bytes = 4096;  // of a try, so that none meets another's lines
 constexpr std::size_t k_most_ways = 64;
 // A function of eleven bits needs some two dozen sets to be told from chance.
-constexpr std::size_t k_wanted_l1_groups = 26;
-constexpr std::size_t k_wanted_l2_groups = 12;
+constexpr std::size_t k_wanted_groups = 26;
+constexpr std::size_t k_wanted_groups_in_pages = 12;  // no set function of L2 comes of them but by luck
 constexpr std::size_t k_most_searches = 60;
 constexpr std::size_t k_candidates = 4096;
 constexpr std::size_t k_apart_a_group = 24;
@@ -178,7 +177,7 @@ class CacheMeasurement {
 
   Result<void> groups() {
     std::size_t pool_lines = m_pool.first_size();
-    const auto wanted = m_asked.own ? k_wanted_l1_groups : k_wanted_l2_groups;
+    const auto wanted = m_asked.own || m_pool.physical() ? k_wanted_groups : k_wanted_groups_in_pages;
     std::size_t failed_in_a_row = 0;
     for (std::size_t search = 0; search < k_most_searches && m_groups.size() < wanted; ++search) {
       const auto victim = m_pool.victim(m_random);

@@ -239,6 +239,9 @@ std::optional<Figure> load_map_figure(const Run& run) {
 }
 
 std::optional<Figure> atomic_map_figure(const Run& run) {
+  // With one side it is the map of loads over again.
+  if (const auto* sides = run.finding("l2.partitions"); sides != nullptr && sides->value)
+    if (const auto* count = std::get_if<double>(&*sides->value); count != nullptr && *count == 1) return std::nullopt;
   return map_figure(run, "slices.atomic", "slices.atomic", k_atomic_map_heading);
 }
 

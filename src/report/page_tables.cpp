@@ -16,8 +16,24 @@ namespace {
 /// 1.5 MB with d3, since a cell costs about five times its CSV.
 constexpr std::size_t k_budget_bytes = 160'000;
 constexpr std::size_t k_cut_rows = 100;
+constexpr std::size_t k_cell_bytes = 60;
+constexpr std::size_t k_cut_cells = 1500;  // of wide tables, such as one column an SM
 
 std::string column_head(std::string_view name) { return fmt::format("<th scope=\"col\">{}</th>", xml_escape(name)); }
+
+/// How many rows stand for a table that is too large.
+std::size_t cut_rows(const Table& table) {
+  const auto by_cells = k_cut_cells / std::max<std::size_t>(1, table.columns.size());
+  return std::min({table.rows(), k_cut_rows, std::max<std::size_t>(by_cells, 5)});
+}
+
+/// A long cell, such as a walk of five hundred accesses, by its beginning: all of it is in the table's CSV.
+std::string shortened(std::string text) {
+  if (text.size() <= k_cell_bytes) return text;
+  auto end = k_cell_bytes;
+  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0U) == 0x80U) --end;  // not inside a character
+  return text.substr(0, end) + "…";
+}
 
 std::string body_html(const Table& table, std::size_t rows) {
   std::string out = "<div class=\"scroll\"><table><thead><tr>";
@@ -25,7 +41,7 @@ std::string body_html(const Table& table, std::size_t rows) {
   out += "</tr></thead><tbody>\n";
   for (std::size_t row = 0; row < rows; ++row) {
     out += "<tr>";
-    for (const auto& [name, column] : table.columns) out += "<td>" + xml_escape(cell(column, row)) + "</td>";
+    for (const auto& [name, column] : table.columns) out += "<td>" + xml_escape(shortened(cell(column, row))) + "</td>";
     out += "</tr>\n";
   }
   return out + "</tbody></table></div>\n";
@@ -70,7 +86,7 @@ std::string measurements_html(const Run& run) {
     const auto csv = table_csv(table);
     const bool whole = csv.size() <= left;
     if (whole) left -= csv.size();
-    const auto rows = whole ? table.rows() : std::min(table.rows(), k_cut_rows);
+    const auto rows = whole ? table.rows() : cut_rows(table);
     out += fmt::format("<details id=\"{}\"><summary><code>{}</code> <span class=\"soft\">{} row{}</span></summary>\n",
                        table_anchor(run, name), xml_escape(name), table.rows(), table.rows() == 1 ? "" : "s");
     if (whole)

@@ -140,7 +140,7 @@ class SlicesAnalysis {
     Estimate count =
         m_sides.outcome == Outcome::ok ? exactly(static_cast<double>(m_sides.sides)) : inconclusive(m_sides.reason);
     // Loads lie far and near too, by the places of slices: a side is what atomics show beyond that.
-    if (count.ok() && m_sides.sides == 2 && m_sides.contrast_cycles <= m_spread_cycles)
+    if (count.ok() && m_sides.sides == 2 && m_sides.contrast_cycles <= 1.5 * m_spread_cycles)
       count = inconclusive(fmt::format("atomics are {:.0f} cycles slower on one side, but loads differ by {:.0f}",
                                        m_sides.contrast_cycles, m_spread_cycles));
     SampleList samples;

@@ -16,6 +16,9 @@ struct Estimate {
   [[nodiscard]] bool ok() const noexcept { return outcome == Outcome::ok; }
 };
 
+/// Of a structural quantity: no interval about it.
+[[nodiscard]] inline Estimate exactly(double value) { return {Outcome::ok, value, {value, value}, {}}; }
+
 [[nodiscard]] inline Estimate inconclusive(std::string reason) {
   return {Outcome::inconclusive, 0, {}, std::move(reason)};
 }

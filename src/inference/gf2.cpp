@@ -5,6 +5,8 @@
 #include <cstddef>
 #include <utility>
 
+#include "core/parity_span.hpp"
+
 namespace gpusonde {
 namespace {
 
@@ -115,12 +117,8 @@ std::vector<std::uint64_t> span_intersection(std::span<const std::uint64_t> a, s
 std::vector<std::uint64_t> canonical_basis(std::span<const std::uint64_t> masks) {
   auto rows = Gf2Span(masks).echelon();
   if (rows.size() > k_greatest_rank_to_enumerate) return lightened_by_pairs(std::move(rows));
-  auto members = span_members(rows);
-  std::sort(members.begin(), members.end(), lighter);
-  Gf2Span span;
-  std::vector<std::uint64_t> basis;
-  for (const auto member : members)
-    if (basis.size() < rows.size() && span.insert(member)) basis.push_back(member);
+  auto basis = canonical_masks(std::move(rows));
+  std::sort(basis.begin(), basis.end(), lighter);
   return basis;
 }
 

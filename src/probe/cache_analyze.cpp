@@ -17,14 +17,6 @@ constexpr double k_line_bytes = 128;
 constexpr double k_clear = 0.95;           // share of tests that must agree
 constexpr std::uint64_t k_least_sets = 3;  // that searches must end with
 
-const std::vector<std::uint64_t>& numbers(const Table& table, std::string_view name) {
-  static const std::vector<std::uint64_t> k_none;
-  const auto* column = table.column<std::uint64_t>(name);
-  return column == nullptr ? k_none : *column;
-}
-
-Estimate exactly(double value) { return {Outcome::ok, value, {value, value}, {}}; }
-
 double share(std::uint64_t part, std::uint64_t whole) {
   return whole == 0 ? 0 : static_cast<double>(part) / static_cast<double>(whole);
 }

@@ -15,12 +15,6 @@ namespace {
 
 constexpr std::uint64_t k_line_bytes = 128;
 
-const std::vector<std::uint64_t>& numbers(const Table& table, std::string_view name) {
-  static const std::vector<std::uint64_t> k_none;
-  const auto* column = table.column<std::uint64_t>(name);
-  return column == nullptr ? k_none : *column;
-}
-
 /// What the set number of L2 may be made of where physical addresses are known: bits, bits of the quotient by the odd
 /// part of the slices, and residues at the shifts that choose the slice.
 void add_slice_features(const ClassFunction& slice, std::uint64_t last_address, SetFeatures& features) {
@@ -46,6 +40,12 @@ void add_slice_features(const ClassFunction& slice, std::uint64_t last_address, 
 }
 
 }  // namespace
+
+const std::vector<std::uint64_t>& numbers(const Table& table, std::string_view name) {
+  static const std::vector<std::uint64_t> k_none;
+  const auto* column = table.column<std::uint64_t>(name);
+  return column == nullptr ? k_none : *column;
+}
 
 std::string cache_table(const CacheAsked& asked, std::string_view part) {
   return fmt::format("cache.{}.{}", asked.level, part);
@@ -96,7 +96,6 @@ WaysEvidence read_ways(const Measurements& measurements, const CacheAsked& asked
     if (i < candidates.size() && i < members.size()) {
       evidence.candidates += candidates[i];
       evidence.members += members[i];
-      ++evidence.even_steps;
     }
   }
   for (const auto& [number, count] : counts)

@@ -27,6 +27,9 @@ inline constexpr CacheAsked k_l2_asked{"l2", LoadPath::global_cg, false};
 /// `cache.l1.lines`.
 [[nodiscard]] std::string cache_table(const CacheAsked& asked, std::string_view part);
 
+/// A column; empty where there is none of that name.
+[[nodiscard]] const std::vector<std::uint64_t>& numbers(const Table& table, std::string_view name);
+
 /// Groups of lines that share a set, and pairs that do not, as the table `lines` holds them.
 struct SetEvidence {
   std::vector<LineGroup> groups;
@@ -44,7 +47,6 @@ struct WaysEvidence {
   std::uint64_t ways = 0;
   std::uint64_t candidates = 0;  ///< lines drawn at random and tried against a set
   std::uint64_t members = 0;     ///< of them, in the set
-  std::uint64_t even_steps = 0;  ///< sets that were looked at
   std::string trouble;           ///< of the last search that failed
 };
 [[nodiscard]] WaysEvidence read_ways(const Measurements& measurements, const CacheAsked& asked);

@@ -10,6 +10,7 @@
 #include "probe/cache_geometry.hpp"
 #include "probe/cache_pool.hpp"
 #include "probe/eviction.hpp"
+#include "probe/run_one.hpp"
 
 namespace gpusonde {
 namespace {
@@ -74,10 +75,7 @@ class CacheMeasurement {
   std::uint64_t random_line() { return m_pool.random_place(m_random); }
 
   Result<SequenceSamples> ask(SequenceExperiment e) {
-    const Experiment experiment = std::move(e);
-    auto samples = m_context.target.run(std::span(&experiment, 1), {m_context.cancel, {}});
-    if (!samples) return tl::unexpected(samples.error());
-    return std::move(std::get<SequenceSamples>(samples->front()));
+    return run_one<SequenceSamples>(m_context.target, m_context.cancel, std::move(e));
   }
 
   // A hit is the second load of a line. A miss is the first: of L1, one that L2 answers.
@@ -92,8 +90,7 @@ class CacheMeasurement {
         const bool twice = e == &hits || m_asked.own;
         e->tests.push_back(static_cast<std::uint32_t>(e->steps.size()));
         e->places.push_back(line);
-        if (!m_asked.own && e == &misses && m_context.target.capabilities().drops_lines)
-          e->steps.push_back({StepKind::drop, place, 1, 1});
+        if (m_oracle.settings().drop_victim && e == &misses) e->steps.push_back({StepKind::drop, place, 1, 1});
         if (twice) e->steps.push_back({StepKind::walk, place, 1, 1});
         e->steps.push_back({StepKind::time, place, 1, 1});
       }
@@ -148,8 +145,7 @@ class CacheMeasurement {
           e.places.push_back(base);
           e.places.push_back(base + delta);
           e.tests.push_back(static_cast<std::uint32_t>(e.steps.size()));
-          if (!m_asked.own && m_context.target.capabilities().drops_lines)
-            e.steps.push_back({StepKind::drop, first, 2, 1});
+          if (m_oracle.settings().drop_victim) e.steps.push_back({StepKind::drop, first, 2, 1});
           e.steps.push_back({StepKind::walk, first, 1, 1});
           e.steps.push_back({StepKind::time, first + 1, 1, 1});
         }

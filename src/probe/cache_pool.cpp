@@ -4,6 +4,8 @@
 #include <bit>
 #include <unordered_set>
 
+#include "probe/run_one.hpp"
+
 namespace gpusonde {
 namespace {
 
@@ -31,10 +33,9 @@ Result<void> CachePool::prepare() {
   SequenceExperiment e;  // makes the buffer as large as it is to be, and tells where it begins
   e.places = {m_lines * k_line_bytes - k_line_bytes};
   e.steps = {{StepKind::walk, 0, 1, 1}};
-  const Experiment experiment = std::move(e);
-  const auto samples = m_context.target.run(std::span(&experiment, 1), {m_context.cancel, {}});
+  const auto samples = run_one<SequenceSamples>(m_context.target, m_context.cancel, std::move(e));
   if (!samples) return tl::unexpected(samples.error());
-  m_base_address = std::get<SequenceSamples>(samples->front()).base_address;
+  m_base_address = samples->base_address;
   if (m_asked.own) {
     keep_aligned_part();
     return {};
@@ -94,14 +95,9 @@ Result<void> CachePool::label_lines(std::uint64_t lines) {
     e.sms = sms;
     e.sms_at_once = k_label_sms / 2;
     const auto places = e.places;
-    const Experiment experiment = std::move(e);
-    const auto samples = m_context.target.run(std::span(&experiment, 1), {m_context.cancel, {}});
+    const auto samples = run_one<LineMapSamples>(m_context.target, m_context.cancel, std::move(e));
     if (!samples) return tl::unexpected(samples.error());
-    const auto& map = std::get<LineMapSamples>(samples->front());
-    LineMap line_map{map.sms.size(), places.size(), {}};
-    line_map.cycles.reserve(map.eighth_cycles.size());
-    for (const auto eighths : map.eighth_cycles) line_map.cycles.push_back(0.125F * static_cast<float>(eighths));
-    const auto labels = assign(some, line_map);
+    const auto labels = assign(some, line_map_of(*samples));
     for (std::size_t i = 0; i < places.size(); ++i) {
       if (labels[i] < 0) continue;
       m_by_class[static_cast<std::size_t>(labels[i])].push_back(places[i]);

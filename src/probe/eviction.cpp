@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "probe/run_one.hpp"
+
 namespace gpusonde {
 namespace {
 
@@ -198,11 +200,9 @@ Result<std::vector<std::uint32_t>> EvictionOracle::readings(std::span<const std:
       }
     }
     m_asked += (end - begin) * votes;
-    const Experiment experiment = std::move(e);
-    auto samples = m_target.run(std::span(&experiment, 1), {m_cancel, {}});
+    const auto samples = run_one<SequenceSamples>(m_target, m_cancel, std::move(e));
     if (!samples) return tl::unexpected(samples.error());
-    const auto& cycles = std::get<SequenceSamples>(samples->front()).cycles;
-    all.insert(all.end(), cycles.begin(), cycles.end());
+    all.insert(all.end(), samples->cycles.begin(), samples->cycles.end());
     begin = end;
   }
   return all;

@@ -14,8 +14,6 @@ namespace {
 
 constexpr double k_missing = std::numeric_limits<double>::quiet_NaN();
 
-Estimate exactly(double value) { return {Outcome::ok, value, {value, value}, {}}; }
-
 class SlicesAnalysis {
  public:
   explicit SlicesAnalysis(const AnalysisInput& input) : m_input(input) {}
@@ -60,7 +58,7 @@ class SlicesAnalysis {
       const auto pattern = consecutive_pattern(std::span(m_clusters.label).first(consecutive));
       if (!pattern.text.empty()) samples.emplace_back("consecutive_lines", pattern.text);
     }
-    contention(count, samples);
+    contention(samples);
     add(make_finding("l2.slices", "count", count, "#/measurements/slices.load", samples));
   }
 
@@ -71,7 +69,7 @@ class SlicesAnalysis {
   }
 
   /// Slices answer each on its own: k of them k times as many lines.
-  void contention(Estimate&, SampleList& samples) const {
+  void contention(SampleList& samples) const {
     const auto* table = m_input.measurements.find("slices.contention");
     const auto* slices = table == nullptr ? nullptr : table->column<std::uint64_t>("slices");
     const auto* rate = table == nullptr ? nullptr : table->column<double>("lines_per_cycle");

@@ -15,9 +15,6 @@ const std::vector<std::uint64_t>* numbers(const Table* table, std::string_view n
   return table == nullptr ? nullptr : table->column<std::uint64_t>(name);
 }
 
-// The label that stands for a line whose class is not clear.
-constexpr std::uint64_t k_no_class = 0xFFFFFFFF;
-
 std::vector<PageSample> page_samples(const Table& table, std::string_view label_column) {
   const auto* page = table.column<std::uint64_t>("page");
   const auto* offset = table.column<std::uint64_t>("offset_bytes");
@@ -52,6 +49,20 @@ StoredMap read_map(const Table& table) {
     for (const auto eighths : *column)
       stored.map.cycles.push_back(static_cast<float>(k_eighth * static_cast<double>(eighths)));
   return stored;
+}
+
+LineMap line_map_of(const LineMapSamples& samples) {
+  LineMap map{samples.sms.size(), samples.eighth_cycles.size() / samples.sms.size(), {}};
+  map.cycles.reserve(samples.eighth_cycles.size());
+  for (const auto eighths : samples.eighth_cycles) map.cycles.push_back(static_cast<float>(k_eighth * eighths));
+  return map;
+}
+
+std::vector<std::uint64_t> whole_pages(const Target& target, std::uint64_t page_bytes) {
+  std::vector<std::uint64_t> places;
+  for (std::uint64_t place = 0; place + page_bytes <= target.capabilities().max_ring_bytes; place += page_bytes)
+    places.push_back(place);
+  return places;
 }
 
 void store_map(Table& table, const std::vector<std::uint64_t>& places, const LineMapSamples& samples) {
@@ -148,11 +159,7 @@ Result<std::optional<SliceLabels>> slice_labels(const Measurements& measurements
   if (!fit || !fit->ok() || page_bytes == nullptr || page_bytes->empty()) return std::optional<SliceLabels>();
   std::vector<std::uint64_t> frames;
   if (fit->physical) {
-    std::vector<std::uint64_t> pages;
-    for (std::uint64_t place = 0; place + page_bytes->front() <= target.capabilities().max_ring_bytes;
-         place += page_bytes->front())
-      pages.push_back(place);
-    auto addresses = target.physical_addresses(pages);
+    auto addresses = target.physical_addresses(whole_pages(target, page_bytes->front()));
     if (!addresses) return tl::unexpected(addresses.error());
     frames = std::move(*addresses);
   }

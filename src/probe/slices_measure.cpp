@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "inference/class_plan.hpp"
+#include "probe/run_one.hpp"
 #include "probe/slices_probe.hpp"
 
 namespace gpusonde {
@@ -12,7 +13,6 @@ namespace {
 
 constexpr std::uint64_t k_line_bytes = 128;
 constexpr std::uint64_t k_consecutive_lines = 512;
-constexpr std::uint64_t k_no_class = 0xFFFFFFFF;
 constexpr std::size_t k_most_map_lines = 1 << 15;  // of an experiment
 constexpr std::uint64_t k_whole_pages = 3;         // of which about half of the lines are labelled
 constexpr std::uint64_t k_sampled_pages = 96;      // and some lines of so many more
@@ -21,8 +21,15 @@ constexpr std::uint64_t k_page_samples = 64;
 // by a few at once.
 constexpr std::uint32_t k_sms_at_once = 4;
 constexpr std::uint64_t k_random_memory_bytes = 8ULL << 30;
+constexpr std::uint64_t k_home_pages = 24;
 constexpr std::uint64_t k_home_whole_pages = 2;
 constexpr std::size_t k_contention_lines = 2048;
+
+std::vector<std::uint64_t> each_once(std::vector<std::uint64_t> places) {
+  std::sort(places.begin(), places.end());
+  places.erase(std::unique(places.begin(), places.end()), places.end());
+  return places;
+}
 
 class SlicesMeasurement {
  public:
@@ -79,55 +86,49 @@ class SlicesMeasurement {
       e.hops = 8;
       e.repetitions = 2;
       e.sms_at_once = std::min(at_once, m_context.target.device().sm_count);
-      const Experiment experiment = std::move(e);
-      auto samples = m_context.target.run(std::span(&experiment, 1), {m_context.cancel, {}});
-      if (!samples) return tl::unexpected(samples.error());
-      auto& part = std::get<LineMapSamples>(samples->front());
-      rows.resize(part.sms.size());
+      const auto part = run_one<LineMapSamples>(m_context.target, m_context.cancel, std::move(e));
+      if (!part) return tl::unexpected(part.error());
+      rows.resize(part->sms.size());
       const auto count = end - begin;
-      for (std::size_t i = 0; i < part.sms.size(); ++i)
-        rows[i].insert(rows[i].end(), part.eighth_cycles.begin() + static_cast<std::ptrdiff_t>(i * count),
-                       part.eighth_cycles.begin() + static_cast<std::ptrdiff_t>((i + 1) * count));
-      all.sms = part.sms;
-      all.base_address = part.base_address;
+      for (std::size_t i = 0; i < part->sms.size(); ++i)
+        rows[i].insert(rows[i].end(), part->eighth_cycles.begin() + static_cast<std::ptrdiff_t>(i * count),
+                       part->eighth_cycles.begin() + static_cast<std::ptrdiff_t>((i + 1) * count));
+      all.sms = part->sms;
+      all.base_address = part->base_address;
     }
     for (const auto& row : rows) all.eighth_cycles.insert(all.eighth_cycles.end(), row.begin(), row.end());
     return all;
   }
 
-  /// Offsets of lines in pages: many of a few, some of all others.
-  Result<std::vector<std::pair<std::uint64_t, std::uint64_t>>> page_lines(std::uint64_t whole, std::uint64_t sampled,
-                                                                          std::uint64_t samples) {
+  struct PagePlan {
+    std::uint64_t pages = 0;
+    std::uint64_t first_pages = 0;         ///< of them, with more lines
+    std::uint64_t lines_of_first = ~0ULL;  ///< of each; all that are planned where there are fewer
+    std::uint64_t lines_of_others = k_page_samples;
+  };
+  /// Pages and offsets of lines in them: many of a few, some of all others. The last ones planned for a page, which are
+  /// lines at random.
+  Result<std::vector<std::pair<std::uint64_t, std::uint64_t>>> page_lines(const PagePlan& plan) {
     std::vector<std::pair<std::uint64_t, std::uint64_t>> lines;
     const auto pages = m_memory_bytes / m_page_bytes;
-    for (std::uint64_t page = 0; page < std::min(pages, whole + sampled); ++page) {
-      auto offsets = plan_page_offsets(m_page_bytes, m_context.options.seed + page);
+    for (std::uint64_t page = 0; page < std::min(pages, plan.pages); ++page) {
+      const auto offsets = plan_page_offsets(m_page_bytes, m_context.options.seed + page);
       if (!offsets) return tl::unexpected(offsets.error());
-      if (page >= whole) {
-        // The plan's last offsets are lines at random.
-        const auto keep = std::min<std::size_t>(offsets->size(), samples);
-        offsets->erase(offsets->begin(), offsets->end() - static_cast<std::ptrdiff_t>(keep));
-      }
-      for (const auto offset : *offsets) lines.emplace_back(page, offset);
+      const auto keep = std::min<std::uint64_t>(offsets->size(),
+                                                page < plan.first_pages ? plan.lines_of_first : plan.lines_of_others);
+      for (std::size_t i = offsets->size() - keep; i < offsets->size(); ++i) lines.emplace_back(page, (*offsets)[i]);
     }
     return lines;
   }
 
   Result<void> homes() {
     say("where lines are at home", 0.15);
-    std::vector<std::pair<std::uint64_t, std::uint64_t>> lines;
-    const auto pages = m_memory_bytes / m_page_bytes;
-    for (std::uint64_t page = 0; page < std::min<std::uint64_t>(pages, 24); ++page) {
-      auto offsets = plan_page_offsets(m_page_bytes, m_context.options.seed + page);
-      if (!offsets) return tl::unexpected(offsets.error());
-      const auto keep = std::min<std::size_t>(offsets->size(), page < k_home_whole_pages ? 2048 : 64);
-      for (std::size_t i = offsets->size() - keep; i < offsets->size(); ++i) lines.emplace_back(page, (*offsets)[i]);
-    }
+    const auto planned = page_lines({.pages = k_home_pages, .first_pages = k_home_whole_pages, .lines_of_first = 2048});
+    if (!planned) return tl::unexpected(planned.error());
+    const auto& lines = *planned;
     std::vector<std::uint64_t> places;
     for (const auto& [page, offset] : lines) places.push_back(page * m_page_bytes + offset);
-    std::vector<std::uint64_t> unique = places;
-    std::sort(unique.begin(), unique.end());
-    unique.erase(std::unique(unique.begin(), unique.end()), unique.end());
+    const auto unique = each_once(places);
     const auto atomic = map(unique, LineOperation::atomic, k_sms_at_once);
     if (!atomic) return tl::unexpected(atomic.error());
     store_map(m_context.measurements.table("slices.atomic"), unique, *atomic);
@@ -147,9 +148,7 @@ class SlicesMeasurement {
 
   /// The class of each place, by its latency from every SM.
   Result<std::vector<std::uint64_t>> classes(const std::vector<std::uint64_t>& places) {
-    std::vector<std::uint64_t> unique = places;
-    std::sort(unique.begin(), unique.end());
-    unique.erase(std::unique(unique.begin(), unique.end()), unique.end());
+    const auto unique = each_once(places);
     std::vector<std::int32_t> labels;
     for (std::size_t begin = 0; begin < unique.size(); begin += k_most_map_lines) {
       const auto end = std::min(unique.size(), begin + k_most_map_lines);
@@ -157,10 +156,7 @@ class SlicesMeasurement {
                                             unique.begin() + static_cast<std::ptrdiff_t>(end));
       const auto samples = map(part, LineOperation::load, k_sms_at_once);
       if (!samples) return tl::unexpected(samples.error());
-      LineMap line_map{samples->sms.size(), part.size(), {}};
-      line_map.cycles.reserve(samples->eighth_cycles.size());
-      for (const auto eighths : samples->eighth_cycles) line_map.cycles.push_back(0.125F * static_cast<float>(eighths));
-      const auto found = assign(m_clusters, line_map);
+      const auto found = assign(m_clusters, line_map_of(*samples));
       labels.insert(labels.end(), found.begin(), found.end());
       if (m_context.progress)
         say("lines of which slice", 0.3 + 0.5 * static_cast<double>(end) / static_cast<double>(unique.size()));
@@ -177,7 +173,7 @@ class SlicesMeasurement {
   Result<void> labels() {
     say("lines of which slice", 0.3);
     if (m_context.target.capabilities().physical_addresses) return physical_labels();
-    const auto lines = page_lines(k_whole_pages, k_sampled_pages, k_page_samples);
+    const auto lines = page_lines({.pages = k_whole_pages + k_sampled_pages, .first_pages = k_whole_pages});
     if (!lines) return tl::unexpected(lines.error());
     std::vector<std::uint64_t> places;
     for (const auto& [page, offset] : *lines) places.push_back(page * m_page_bytes + offset);
@@ -189,16 +185,17 @@ class SlicesMeasurement {
       table.make<std::uint64_t>("offset_bytes").push_back((*lines)[i].second);
       table.make<std::uint64_t>("slice").push_back((*found)[i]);
     }
-    for (std::size_t i = 0; i < places.size(); ++i)
-      if ((*found)[i] != k_no_class) m_by_slice[(*found)[i]].push_back(places[i]);
+    keep_by_slice(places, *found);
     return {};
   }
 
+  void keep_by_slice(const std::vector<std::uint64_t>& places, const std::vector<std::uint64_t>& classes) {
+    for (std::size_t i = 0; i < places.size(); ++i)
+      if (classes[i] != k_no_class) m_by_slice[classes[i]].push_back(places[i]);
+  }
+
   Result<void> physical_labels() {
-    std::vector<std::uint64_t> page_places;
-    for (std::uint64_t place = 0; place + m_page_bytes <= m_context.target.capabilities().max_ring_bytes;
-         place += m_page_bytes)
-      page_places.push_back(place);
+    const auto page_places = whole_pages(m_context.target, m_page_bytes);
     const auto frames = m_context.target.physical_addresses(page_places);
     if (!frames) return tl::unexpected(frames.error());
     std::map<std::uint64_t, std::uint64_t> place_of;
@@ -219,8 +216,7 @@ class SlicesMeasurement {
     auto& table = m_context.measurements.table("slices.labels");
     table.make<std::uint64_t>("physical_address") = std::move(addresses);
     table.make<std::uint64_t>("slice") = *found;
-    for (std::size_t i = 0; i < places.size(); ++i)
-      if ((*found)[i] != k_no_class) m_by_slice[(*found)[i]].push_back(places[i]);
+    keep_by_slice(places, *found);
     return {};
   }
 
@@ -237,8 +233,7 @@ class SlicesMeasurement {
       for (auto& [slice, places] : m_by_slice) {
         if (taken == k) break;
         ++taken;
-        std::sort(places.begin(), places.end());
-        places.erase(std::unique(places.begin(), places.end()), places.end());
+        places = each_once(std::move(places));
         // As many of each, or those with more would be asked more.
         const auto count = std::max<std::size_t>(1, k_contention_lines / m_by_slice.size());
         for (std::size_t i = 0; i < count; ++i) e.places.push_back(places[i % places.size()]);

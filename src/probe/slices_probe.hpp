@@ -26,6 +26,13 @@ struct StoredMap {
   LineMap map;
 };
 [[nodiscard]] StoredMap read_map(const Table& table);
+/// What a target gave, as a map.
+[[nodiscard]] LineMap line_map_of(const LineMapSamples& samples);
+/// Places at which the buffer's pages begin.
+[[nodiscard]] std::vector<std::uint64_t> whole_pages(const Target& target, std::uint64_t page_bytes);
+/// The label of a line whose class, or home, is not clear.
+inline constexpr std::uint64_t k_no_class = 0xFFFFFFFF;
+
 void store_map(Table& table, const std::vector<std::uint64_t>& places, const LineMapSamples& samples);
 
 /// Classes of the lines of `slices.load`.

@@ -20,7 +20,6 @@ GPUSONDE_LOAD_PATH(Ca, "global.ca");
 GPUSONDE_LOAD_PATH(Cg, "global.cg");
 GPUSONDE_LOAD_PATH(Cv, "global.cv");
 GPUSONDE_LOAD_PATH(Nc, "global.nc");
-#undef GPUSONDE_LOAD_PATH
 
 // Shared memory is addressed with 32 bits; a pointer chain there still has 64-bit nodes, so that both
 // kinds of chain can be compared across paths.

@@ -1,5 +1,7 @@
 #include "experiment/experiment.hpp"
 
+#include <array>
+
 namespace gpusonde {
 
 std::string_view to_string(LoadPath path) noexcept {
@@ -22,6 +24,32 @@ std::string_view to_string(Warmup warmup) noexcept {
     case Warmup::parallel: break;
   }
   return "parallel";
+}
+
+std::string_view to_string(Operation operation) noexcept {
+  constexpr std::array<std::string_view, k_operation_count> k_names{"ffma",
+                                                                    "imad",
+                                                                    "imad_wide",
+                                                                    "iadd3",
+                                                                    "lop3",
+                                                                    "mufu_ex2",
+                                                                    "dadd",
+                                                                    "dfma",
+                                                                    "hfma2",
+                                                                    "shared_register",
+                                                                    "shared_immediate",
+                                                                    "shared_predicate"};
+  return k_names[static_cast<std::size_t>(operation)];
+}
+
+std::string_view to_string(MemoryKind kind) noexcept {
+  switch (kind) {
+    case MemoryKind::constant: return "constant";
+    case MemoryKind::texture: return "texture";
+    case MemoryKind::read_only: return "read_only";
+    case MemoryKind::shared: break;
+  }
+  return "shared";
 }
 
 }  // namespace gpusonde

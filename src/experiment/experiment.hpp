@@ -113,10 +113,11 @@ struct ListChaseExperiment {
 
 /// What a step of a sequence does with its places.
 enum class StepKind : std::uint8_t {
-  touch,  ///< loads them all at once, in no order: the block's threads share them
-  walk,   ///< loads them one after the other, each when the last has come back
-  time,   ///< likewise, with a reading for each load
-  drop,   ///< no loads: the places' lines leave L2, as far as the device has an instruction for that
+  touch,   ///< loads them all at once, in no order: the block's threads share them
+  walk,    ///< loads them one after the other, each when the last has come back
+  time,    ///< likewise, with a reading for each load
+  drop,    ///< no loads: the places' lines leave L2, as far as the device has an instruction for that
+  gather,  ///< one load of one warp, a place a lane, at most 32; one reading, from its issue until all have come back
 };
 
 /// Places [first, first + count) of the sequence's list, `times` times over.
@@ -139,12 +140,13 @@ struct SequenceExperiment {
   LoadPath path = LoadPath::global_cg;     ///< one of global memory
   std::uint32_t prefetch_bytes = 0;        ///< 64, 128 or 256: the load's L2 prefetch size; 0: without
   std::uint32_t fetch_limit_bytes = 0;     ///< the driver's limit of L2 fetches while it runs; 0: left alone
+  std::uint32_t lane_bytes = 8;            ///< of a gather's lanes: 4, 8 or 16; its places are multiples of that
   std::optional<std::uint32_t> sm;         ///< all tests on this SM; empty: any
   StorageSplit split;
 };
 
 struct SequenceSamples {
-  std::vector<std::uint32_t> cycles;      ///< one a timed load, in the order of the steps
+  std::vector<std::uint32_t> cycles;      ///< one a timed load or gather, in the order of the steps
   std::uint64_t base_address = 0;         ///< virtual address of the region's place 0
   std::uint64_t shared_config_bytes = 0;  ///< as in ChaseSamples
 };
@@ -175,12 +177,137 @@ struct ThroughputExperiment {
   std::vector<std::uint64_t> places;   ///< byte offset in the buffer; a multiple of 8; at most 8192
   std::uint32_t loads_a_lane = 256;    ///< each lane loads so many lines
   std::uint32_t threads_per_sm = 512;  ///< a multiple of 32
+  std::uint32_t sms = 0;               ///< so many SMs load; 0: all
 };
 
 struct ThroughputSamples {
   std::uint64_t lines = 0;  ///< loaded in all
   double cycles = 0;        ///< from the first load to the last, on an SM's clock
   std::uint32_t sm_count = 0;
+};
+
+/// `warps` warps on each of `sms` SMs load at the same time, each from `chains` places of the ring that follow their
+/// chains independently: a round is one load of each chain, and its time the latency under that load. The chains
+/// of all warps begin at places spread evenly over the ring. The ring is linked anew, and warmed as asked: in parallel
+/// (each of its lines is touched once by any SM), or by each warp walking `warmup_rounds` rounds, or both.
+struct LoadedChaseExperiment {
+  Ring ring;                            ///< stride a multiple of 8; of 128 with whole lines
+  LoadPath path = LoadPath::global_cg;  ///< one of global memory
+  std::uint32_t chains = 1;             ///< of a warp: 1, 2, 4 or 8
+  std::uint32_t warps = 1;              ///< of an SM, 1 to 32
+  std::uint32_t sms = 1;                ///< 0: all
+  bool whole_lines = false;             ///< false: one lane loads 8 bytes; true: 32 lanes load the node's 128 bytes
+  bool warm_parallel = false;
+  std::uint32_t warmup_rounds = 0;
+  std::uint32_t rounds = 256;  ///< timed
+};
+
+struct LoadedChaseSamples {
+  double round_cycles = 0;    ///< mean over warps and rounds
+  double elapsed_cycles = 0;  ///< of the SM that took longest, on its clock
+  std::uint64_t wall_ns = 0;  ///< from the first warp's begin to the last one's end, by the global timer
+  std::uint64_t loads = 0;    ///< of all warps and chains
+  std::uint64_t bytes = 0;    ///< that the lanes asked for
+  std::uint32_t sm_count = 0;
+};
+
+enum class Transfer : std::uint8_t { read, write, copy };
+
+/// SMs stream over memory as fast as they can, 16 bytes a lane, for its bandwidth.
+struct BandwidthExperiment {
+  LoadPath path = LoadPath::global_cg;  ///< global_ca, global_cg or shared
+  Transfer transfer = Transfer::read;   ///< copy: from the first half of the bytes to the second
+  std::uint64_t bytes = 0;              ///< of the working set, a multiple of 32 KiB; of each SM if `per_sm`
+  bool per_sm = false;                  ///< each SM has bytes of its own; in shared memory always
+  std::uint32_t passes = 1;             ///< timed, over the whole set, after one that is not
+  std::uint32_t threads_per_sm = 1024;  ///< 1024 or 2048
+  std::uint32_t sms = 0;                ///< 0: all
+};
+
+struct BandwidthSamples {
+  std::uint64_t bytes = 0;    ///< read and written, of all passes
+  double cycles = 0;          ///< mean over SMs, on their clocks
+  std::uint64_t wall_ns = 0;  ///< from the first SM's begin to the last one's end, by the global timer
+  std::uint32_t sm_count = 0;
+};
+
+/// One operation of a warp, as machine code names it.
+enum class Operation : std::uint8_t {
+  ffma,
+  imad,
+  imad_wide,  ///< 32 x 32 + 64 bits
+  iadd3,
+  lop3,
+  mufu_ex2,
+  dadd,
+  dfma,
+  hfma2,
+  shared_register,   ///< a shared-memory load with its address in a register that waits for the last one
+  shared_immediate,  ///< with an immediate address, under a predicate that waits for the last one
+  shared_predicate,  ///< with its address in a register, under such a predicate: what `shared_immediate` is held
+                     ///< against
+};
+inline constexpr std::size_t k_operation_count = 12;
+[[nodiscard]] std::string_view to_string(Operation operation) noexcept;  // "ffma", ..., "shared_predicate"
+
+/// One warp runs `chains` chains of dependent operations that are independent of each other, one operation of each
+/// in turn; short chains and long ones, so that what is not of the operations themselves cancels.
+struct InstructionExperiment {
+  Operation operation = Operation::ffma;
+  std::uint32_t chains = 1;       ///< 1 to 16; 1 with a predicate
+  std::uint32_t repetitions = 8;  ///< of each length
+};
+
+struct InstructionSamples {
+  std::uint64_t short_length = 0;  ///< operations of one chain
+  std::uint64_t long_length = 0;
+  std::vector<std::uint64_t> short_cycles;  ///< one a repetition
+  std::vector<std::uint64_t> long_cycles;
+};
+
+/// Memories behind instructions of their own.
+enum class MemoryKind : std::uint8_t { constant, texture, read_only, shared };
+[[nodiscard]] std::string_view to_string(MemoryKind kind) noexcept;  // "constant", "texture", "read_only", "shared"
+
+/// A chase through one of them: a ring of `bytes / stride_bytes` nodes in a random order, walked once, then timed.
+struct MemoryChaseExperiment {
+  MemoryKind kind = MemoryKind::constant;
+  std::uint64_t bytes = 1024;       ///< a multiple of the stride
+  std::uint32_t stride_bytes = 64;  ///< a multiple of 8
+  std::uint32_t hops = 1024;        ///< per repetition; a multiple of 8
+  std::uint32_t repetitions = 5;
+};
+
+struct MemoryChaseSamples {
+  std::uint64_t hops = 0;             ///< per repetition
+  std::vector<std::uint64_t> cycles;  ///< one a repetition
+};
+
+/// Whether a memory's data lie where L1's do: a ring of `l1_bytes` in L1 (loads with .ca) is timed, then
+/// `other_bytes` are loaded through the other memory, then the ring is timed again, one lap.
+struct StorageSharingExperiment {
+  MemoryKind kind = MemoryKind::texture;
+  std::uint64_t l1_bytes = 0;     ///< a multiple of 1024
+  std::uint64_t other_bytes = 0;  ///< a multiple of 1024; constant: up to the device's bank
+  std::uint32_t repetitions = 5;
+};
+
+struct StorageSharingSamples {
+  std::uint64_t hops = 0;                    ///< of a lap: one a line of 128 bytes
+  std::vector<std::uint64_t> before_cycles;  ///< one a repetition
+  std::vector<std::uint64_t> after_cycles;
+  bool same_data = false;  ///< read_only, texture: the lines that the other loads touch are in the ring's memory
+};
+
+/// Loads of the shared memory of other SMs of a cluster: the latency from each block to each.
+struct ClusterExperiment {
+  std::uint32_t blocks = 8;  ///< of the cluster; see Capabilities
+  std::uint32_t hops = 256;  ///< a multiple of 8
+};
+
+struct ClusterSamples {
+  std::vector<std::uint32_t> sms;  ///< of each block
+  std::vector<double> cycles;      ///< a hop's; [from][to]
 };
 
 /// Two clock reads back to back, `repetitions` times.
@@ -210,8 +337,11 @@ struct ElapsedSamples {
 };
 
 using Experiment = std::variant<ChaseExperiment, TimerExperiment, LoopOverheadExperiment, ClockExperiment,
-                                ListChaseExperiment, SequenceExperiment, LineMapExperiment, ThroughputExperiment>;
-using Samples =
-    std::variant<ChaseSamples, TimerSamples, ElapsedSamples, SequenceSamples, LineMapSamples, ThroughputSamples>;
+                                ListChaseExperiment, SequenceExperiment, LineMapExperiment, ThroughputExperiment,
+                                LoadedChaseExperiment, BandwidthExperiment, InstructionExperiment,
+                                MemoryChaseExperiment, StorageSharingExperiment, ClusterExperiment>;
+using Samples = std::variant<ChaseSamples, TimerSamples, ElapsedSamples, SequenceSamples, LineMapSamples,
+                             ThroughputSamples, LoadedChaseSamples, BandwidthSamples, InstructionSamples,
+                             MemoryChaseSamples, StorageSharingSamples, ClusterSamples>;
 
 }  // namespace gpusonde

@@ -60,7 +60,7 @@ struct CacheModel {
   double slice_spread_cycles = 0;  ///< SM-to-slice distance: hit +- half of this, mean 0 for every SM
   double far_cycles = 0;           ///< what an atomic takes more when its line's home is the other partition
   double atomic_cycles = 0;        ///< what an atomic takes more here than a load that hits
-  double lines_per_cycle = 0.5;    ///< lines that one slice serves in an SM cycle
+  double lines_per_cycle = 0.5;    ///< lines that one slice (or an SM's L1) serves in an SM cycle
   bool allocates_cg = true;        ///< false: `.cg` loads bypass this level (L1)
 
   [[nodiscard]] std::uint64_t capacity_bytes() const noexcept {
@@ -134,9 +134,43 @@ struct TimingModel {
   double per_hop_overhead_cycles = 10;  ///< what timing each hop adds to it
   double loop_overhead_cycles = 4;      ///< one iteration of the multiply-add loop
   double shared_hit_cycles = 0;         ///< shared-memory load; 0: the model has no shared memory
+  double shared_bytes_per_cycle = 128;  ///< that an SM's shared memory reads or writes in an SM cycle
+  double register_read_cycles = 0;      ///< what a shared load with its address in a register takes more than one with
+                                        ///< an immediate address
+  double texture_hit_cycles = 0;        ///< texture load that hits; 0: the model has no textures
   double crossbar_lines_per_cycle = 2;  ///< line requests that an SM can send in one of its cycles
+  double crossbar_bytes_per_cycle = 0;  ///< that come back to an SM in one of its cycles; 0: no limit
 
   bool operator==(const TimingModel&) const = default;
+};
+
+/// A pipeline: a dependent operation follows after `latency_cycles`, an independent one of the same warp after
+/// `interval_cycles`.
+struct InstructionModel {
+  std::string operation;  ///< ffma, imad, ...: see Operation; none of the shared loads
+  double latency_cycles = 0;
+  double interval_cycles = 0;
+
+  bool operator==(const InstructionModel&) const = default;
+};
+
+/// A level of the caches for constants, nearest first, fully associative, LRU. Beyond the last one: L2.
+struct ConstantCacheModel {
+  std::uint64_t bytes = 2048;
+  std::uint32_t line_bytes = 64;
+  double hit_cycles = 0;
+
+  bool operator==(const ConstantCacheModel&) const = default;
+};
+
+/// Blocks that can read each other's shared memory.
+struct ClusterModel {
+  std::uint32_t max_blocks = 0;     ///< 0: no clusters
+  double self_cycles = 0;           ///< a block's own shared memory, by the same instruction
+  double remote_cycles = 0;         ///< another block's, mean
+  double remote_spread_cycles = 0;  ///< remote +- half of this, by the pair of SMs
+
+  bool operator==(const ClusterModel&) const = default;
 };
 
 /// Seeded measurement noise, off by default.
@@ -166,7 +200,13 @@ struct DeviceModel {
   std::vector<TlbModel> tlbs;  ///< nearest first; may be empty: translation is free
   PagingModel paging;
   DramModel dram;
+  std::vector<InstructionModel> instructions;
+  std::vector<ConstantCacheModel> constants;
+  ClusterModel cluster;
   NoiseModel noise;
+
+  /// Bytes a second that the memory's pins can carry, two transfers a clock; 0: not known.
+  [[nodiscard]] double memory_bytes_per_second() const noexcept { return 2e6 * timing.memory_mhz * bus_width_bits / 8; }
 
   bool operator==(const DeviceModel&) const = default;
 };

@@ -181,7 +181,8 @@ Result<void> check(const LineMapExperiment& experiment, const Capabilities& capa
   return {};
 }
 
-Result<void> check(const ThroughputExperiment& experiment, const Capabilities& capabilities) {
+Result<void> check(const ThroughputExperiment& experiment, const Capabilities& capabilities, std::uint32_t sm_count) {
+  if (experiment.sms > sm_count) return wrong(fmt::format("{} SMs: this device has {}", experiment.sms, sm_count));
   if (auto r = check_places(experiment.places, capabilities.max_ring_bytes); !r) return r;
   if (experiment.places.size() > k_most_throughput_places)
     return wrong(fmt::format("throughput of {} lines: at most {}", experiment.places.size(), k_most_throughput_places));

@@ -31,6 +31,11 @@ struct Capabilities {
   std::vector<std::uint32_t> fetch_limits_bytes;    ///< of SequenceExperiment::fetch_limit_bytes; empty: fixed
   bool drops_lines = false;                         ///< StepKind::drop
   bool physical_addresses = false;                  ///< Target::physical_addresses can tell
+  std::vector<Operation> operations;                ///< of InstructionExperiment
+  std::vector<MemoryKind> memories;                 ///< of MemoryChaseExperiment and StorageSharingExperiment
+  std::uint64_t max_constant_bytes = 0;             ///< of MemoryKind::constant
+  std::uint32_t max_cluster_blocks = 0;             ///< of ClusterExperiment; 0: no clusters
+  std::string why_no_clusters;                      ///< one sentence when there are none
 };
 
 /// One physical page mapped under many virtual ones, on demand: address p of the space is byte p % page_bytes of
@@ -100,6 +105,18 @@ class Target {
 [[nodiscard]] Result<void> check(const LineMapExperiment& experiment, const Capabilities& capabilities,
                                  std::uint32_t sm_count);
 /// Places inside the buffer, 1 to 8192 of them; whole warps. Errors: usage.
-[[nodiscard]] Result<void> check(const ThroughputExperiment& experiment, const Capabilities& capabilities);
+[[nodiscard]] Result<void> check(const ThroughputExperiment& experiment, const Capabilities& capabilities,
+                                 std::uint32_t sm_count);
+/// A ring inside the buffer, of at least as many nodes as there are chains; SMs that the device has. Errors: usage.
+[[nodiscard]] Result<void> check(const LoadedChaseExperiment& experiment, const Capabilities& capabilities,
+                                 std::uint32_t sm_count);
+/// Bytes that the buffer, or a block's shared memory, holds; SMs that the device has. Errors: usage, unsupported.
+[[nodiscard]] Result<void> check(const BandwidthExperiment& experiment, const Capabilities& capabilities,
+                                 std::uint32_t sm_count);
+/// Operations, memories and clusters that the target has, within its limits. Errors: usage, unsupported.
+[[nodiscard]] Result<void> check(const InstructionExperiment& experiment, const Capabilities& capabilities);
+[[nodiscard]] Result<void> check(const MemoryChaseExperiment& experiment, const Capabilities& capabilities);
+[[nodiscard]] Result<void> check(const StorageSharingExperiment& experiment, const Capabilities& capabilities);
+[[nodiscard]] Result<void> check(const ClusterExperiment& experiment, const Capabilities& capabilities);
 
 }  // namespace gpusonde

@@ -6,9 +6,12 @@
 
 #include "target/cuda/chase_runner.hpp"
 #include "target/cuda/host_facts.hpp"
+#include "target/cuda/instruction_runner.hpp"
 #include "target/cuda/kernel_parameters.hpp"
 #include "target/cuda/line_map_runner.hpp"
 #include "target/cuda/list_chase.hpp"
+#include "target/cuda/loads_runner.hpp"
+#include "target/cuda/memory_runner.hpp"
 #include "target/cuda/nvml_state.hpp"
 #include "target/cuda/sequence_runner.hpp"
 
@@ -116,6 +119,18 @@ Result<std::vector<Samples>> CudaGpu::run(std::span<const Experiment> experiment
       return run_line_map(experiment, m_places, resources).map(as_samples);
     else if constexpr (std::is_same_v<Kind, ThroughputExperiment>)
       return run_throughput(experiment, m_places, resources).map(as_samples);
+    else if constexpr (std::is_same_v<Kind, LoadedChaseExperiment>)
+      return run_loaded_chase(experiment, resources).map(as_samples);
+    else if constexpr (std::is_same_v<Kind, BandwidthExperiment>)
+      return run_bandwidth(experiment, resources).map(as_samples);
+    else if constexpr (std::is_same_v<Kind, InstructionExperiment>)
+      return run_instruction(experiment, resources).map(as_samples);
+    else if constexpr (std::is_same_v<Kind, MemoryChaseExperiment>)
+      return run_memory_chase(experiment, resources).map(as_samples);
+    else if constexpr (std::is_same_v<Kind, StorageSharingExperiment>)
+      return run_storage_sharing(experiment, resources).map(as_samples);
+    else if constexpr (std::is_same_v<Kind, ClusterExperiment>)
+      return run_cluster(experiment, resources).map(as_samples);
     else
       return execute(experiment);
   };
@@ -153,8 +168,27 @@ Result<void> CudaGpu::check_all(std::span<const Experiment> experiments, std::ui
       if (auto r = check(*map, m_capabilities, m_info.sm_count); !r) return r;
       reach(map->places);
     } else if (const auto* throughput = std::get_if<ThroughputExperiment>(&experiment)) {
-      if (auto r = check(*throughput, m_capabilities); !r) return r;
+      if (auto r = check(*throughput, m_capabilities, m_info.sm_count); !r) return r;
       reach(throughput->places);
+    } else if (const auto* loaded = std::get_if<LoadedChaseExperiment>(&experiment)) {
+      if (auto r = check(*loaded, m_capabilities, m_info.sm_count); !r) return r;
+      buffer_end = std::max(buffer_end, loaded->ring.first_byte + loaded->ring.footprint_bytes());
+    } else if (const auto* bandwidth = std::get_if<BandwidthExperiment>(&experiment)) {
+      if (auto r = check(*bandwidth, m_capabilities, m_info.sm_count); !r) return r;
+      const auto sms = bandwidth->sms == 0 ? m_info.sm_count : bandwidth->sms;
+      if (bandwidth->path != LoadPath::shared)
+        buffer_end = std::max(buffer_end, bandwidth->bytes * (bandwidth->per_sm ? sms : 1));
+    } else if (const auto* instruction = std::get_if<InstructionExperiment>(&experiment)) {
+      if (auto r = check(*instruction, m_capabilities); !r) return r;
+    } else if (const auto* memory = std::get_if<MemoryChaseExperiment>(&experiment)) {
+      if (auto r = check(*memory, m_capabilities); !r) return r;
+      if (memory->kind == MemoryKind::texture || memory->kind == MemoryKind::read_only)
+        buffer_end = std::max(buffer_end, memory->bytes);
+    } else if (const auto* sharing = std::get_if<StorageSharingExperiment>(&experiment)) {
+      if (auto r = check(*sharing, m_capabilities); !r) return r;
+      buffer_end = std::max(buffer_end, sharing->l1_bytes + sharing->other_bytes);
+    } else if (const auto* cluster = std::get_if<ClusterExperiment>(&experiment)) {
+      if (auto r = check(*cluster, m_capabilities); !r) return r;
     }
   }
   return {};

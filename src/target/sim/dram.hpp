@@ -11,7 +11,8 @@ namespace gpusonde::sim {
 
 class Dram {
  public:
-  Dram(const DramModel& model, double sm_mhz);
+  /// `column_bus_ns`: how long a channel's pins carry one column; 0: no time.
+  Dram(const DramModel& model, double sm_mhz, double column_bus_ns = 0);
 
   /// Closes all rows and lets the refresh of each channel begin at a time of its own.
   void reset(Random random);
@@ -23,6 +24,13 @@ class Dram {
   /// more the stall if its channel refreshes. A refresh leaves rows open; a load takes one column, so
   /// `column_ns` plays no part.
   double load(std::uint64_t physical, double now_ns) noexcept;
+
+  /// When a load of some columns of one row has come back, that reaches DRAM's queues `arrival` cycles into a time
+  /// that began at `origin_ns`. It waits until its bank has done what came before (an activation if the row was not
+  /// open, and `column_ns` a column) and until its channel's pins are free. Loads arrive in the order of the calls.
+  double serve(std::uint64_t physical, std::uint32_t columns, double arrival, double origin_ns) noexcept;
+  /// No load is under way any more; rows stay open.
+  void clear_queues() noexcept;
 
   /// Banks of all channels.
   [[nodiscard]] std::size_t banks() const noexcept { return m_open_rows.size(); }
@@ -44,10 +52,15 @@ class Dram {
   double m_latency_cycles;
   double m_activate_cycles;
   double m_stall_cycles;
+  double m_column_cycles;
+  double m_bus_cycles;
+  double m_ns_per_cycle;
   double m_interval_ns;
   double m_window_ns;
   std::vector<std::uint64_t> m_open_rows;  ///< row + 1 of each bank; 0: none
   std::vector<double> m_phase_ns;          ///< of each channel's refresh
+  std::vector<double> m_bank_free;         ///< cycles
+  std::vector<double> m_bus_free;          ///< of each channel, cycles
 };
 
 }  // namespace gpusonde::sim

@@ -8,6 +8,17 @@
 namespace gpusonde::sim {
 namespace {
 
+/// How long a channel's pins carry a column; 0 where the model does not say how fast they are.
+double column_bus_ns(const DeviceModel& model) {
+  const double bytes_per_ns = model.memory_bytes_per_second() / 1e9;
+  const double channels = std::max(1U, model.dram.controllers * model.dram.channels_per_controller);
+  return bytes_per_ns > 0 ? model.dram.column_bytes * channels / bytes_per_ns : 0;
+}
+
+}  // namespace
+
+namespace {
+
 // Streams of the device's seed; the numbers are arbitrary and differ.
 constexpr std::uint64_t k_distance_stream = 100;
 constexpr std::uint64_t k_move_stream = 200;
@@ -22,7 +33,7 @@ Machine::Machine(const DeviceModel& model, double sm_mhz, std::uint64_t seed)
       m_seed(seed),
       m_tlbs(model.tlbs, sm_mhz),
       m_pages(model.paging, model.memory_bytes, page_seed(seed)),
-      m_dram(model.dram, sm_mhz),
+      m_dram(model.dram, sm_mhz, column_bus_ns(model)),
       m_first_sets(model.caches.front().sets) {
   m_caches.reserve(model.caches.size());
   for (const auto& cache : model.caches) m_caches.emplace_back(cache, sm_mhz);

@@ -54,6 +54,7 @@ class Machine {
   [[nodiscard]] const PageTable& pages() const noexcept { return m_pages; }
   [[nodiscard]] TlbChain& tlbs() noexcept { return m_tlbs; }
   [[nodiscard]] const Dram& dram() const noexcept { return m_dram; }
+  [[nodiscard]] Dram& dram() noexcept { return m_dram; }
   /// What the last cache gets from DRAM on a miss, until the next `begin`; 0: as the model has it.
   void limit_fetches(std::uint32_t bytes) noexcept { m_caches.back().set_fetch_bytes(bytes); }
 

@@ -10,7 +10,9 @@
 
 #include "target/sim/batch.hpp"
 #include "target/sim/chase.hpp"
+#include "target/sim/instructions.hpp"
 #include "target/sim/line_tests.hpp"
+#include "target/sim/loads.hpp"
 #include "target/sim/machine.hpp"
 #include "target/sim/sim_clock.hpp"
 
@@ -145,7 +147,17 @@ class SimTarget final : public Target {
     if (const auto* map = std::get_if<LineMapExperiment>(&experiment))
       return check(*map, m_capabilities, m_info.sm_count);
     if (const auto* throughput = std::get_if<ThroughputExperiment>(&experiment))
-      return check(*throughput, m_capabilities);
+      return check(*throughput, m_capabilities, m_info.sm_count);
+    if (const auto* chase = std::get_if<LoadedChaseExperiment>(&experiment))
+      return check(*chase, m_capabilities, m_info.sm_count);
+    if (const auto* bandwidth = std::get_if<BandwidthExperiment>(&experiment))
+      return check(*bandwidth, m_capabilities, m_info.sm_count);
+    if (const auto* instruction = std::get_if<InstructionExperiment>(&experiment))
+      return check(*instruction, m_capabilities);
+    if (const auto* memory = std::get_if<MemoryChaseExperiment>(&experiment)) return check(*memory, m_capabilities);
+    if (const auto* sharing = std::get_if<StorageSharingExperiment>(&experiment))
+      return check(*sharing, m_capabilities);
+    if (const auto* cluster = std::get_if<ClusterExperiment>(&experiment)) return check(*cluster, m_capabilities);
     return {};
   }
 
@@ -162,6 +174,14 @@ class SimTarget final : public Target {
     if (const auto* loop = std::get_if<LoopOverheadExperiment>(&experiment))
       return run_loop(*loop, m_model.timing, m_sm_mhz, start_ns);
     if (const auto* clock = std::get_if<ClockExperiment>(&experiment)) return run_clock(*clock, m_sm_mhz, start_ns);
+    if (const auto* instruction = std::get_if<InstructionExperiment>(&experiment))
+      return sim::run_instruction(m_model, *instruction, random);
+    if (const auto* memory = std::get_if<MemoryChaseExperiment>(&experiment))
+      return sim::run_memory_chase(m_model, *memory, m_sm_mhz, random);
+    if (const auto* sharing = std::get_if<StorageSharingExperiment>(&experiment))
+      return sim::run_storage_sharing(m_model, *sharing, m_sm_mhz, random);
+    if (const auto* cluster = std::get_if<ClusterExperiment>(&experiment))
+      return sim::run_cluster(m_model, *cluster, random);
     if (!machine) machine = std::make_unique<Machine>(m_model, m_sm_mhz, m_seed);
     const ChaseSettings settings{m_sm_mhz, m_full_warmup};
     if (const auto* list = std::get_if<ListChaseExperiment>(&experiment))
@@ -172,6 +192,10 @@ class SimTarget final : public Target {
       return sim::run_line_map(*machine, m_model, *map, settings, random, cancel);
     if (const auto* throughput = std::get_if<ThroughputExperiment>(&experiment))
       return sim::run_throughput(*machine, m_model, *throughput, settings, random, cancel);
+    if (const auto* loaded = std::get_if<LoadedChaseExperiment>(&experiment))
+      return sim::run_loaded_chase(*machine, m_model, *loaded, settings, random, cancel);
+    if (const auto* bandwidth = std::get_if<BandwidthExperiment>(&experiment))
+      return sim::run_bandwidth(*machine, m_model, *bandwidth, settings, random, cancel);
     return run_chase(*machine, m_model, std::get<ChaseExperiment>(experiment), settings, random, cancel);
   }
 

@@ -218,7 +218,7 @@ Error throughput_error(const ThroughputChange& change) {
   ThroughputExperiment e;
   e.places = {0, 4096, 4096};
   change(e);
-  return error_of(check(e, some_capabilities()));
+  return error_of(check(e, some_capabilities(), k_sm_count));
 }
 void expect_throughput_usage(const ThroughputChange& change, const std::string& part) {
   expect_error(throughput_error(change), ErrorKind::usage, part);

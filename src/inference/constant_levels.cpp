@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "core/units.hpp"
+#include "inference/operation_times.hpp"
 #include "inference/statistics.hpp"
 
 namespace gpusonde {
@@ -17,19 +18,18 @@ constexpr double k_same_level = 0.04;
 constexpr double k_missing = 0.01;  // of the loads: no longer held
 constexpr double k_noise_sigmas = 4;
 constexpr double k_clearest = 0.25;  // of the step that noise may take
+constexpr std::size_t k_least_strides = 3;
+constexpr std::size_t k_enough_points = 8;
 constexpr double k_bias_cycles = 0.15;
 constexpr double k_bias_fraction = 0.0025;
 
-Estimate latency_of(const Plateau& plateau) {
-  const double bias = std::max(k_bias_cycles, k_bias_fraction * plateau.latency);
-  return {Outcome::ok, plateau.latency, {plateau.interval.low - bias, plateau.interval.high + bias}, {}};
-}
-
-double sigma_of(const StrideCurve& curve, const Plateau& plateau) {
+std::vector<double> latencies(const StrideCurve& curve, const Plateau& plateau) {
   std::vector<double> values;
   for (auto i = plateau.first; i <= plateau.last; ++i) values.push_back(curve.points[i].latency);
-  return mad_sigma(values);
+  return values;
 }
+
+double sigma_of(const StrideCurve& curve, const Plateau& plateau) { return mad_sigma(latencies(curve, plateau)); }
 
 /// The largest size of the level, with the next one as the other end.
 Estimate edge(const StrideCurve& curve, const Plateau& level, double next_cycles) {
@@ -54,61 +54,100 @@ Estimate edge(const StrideCurve& curve, const Plateau& level, double next_cycles
   return {Outcome::ok, bytes, {bytes, curve.points[last + 1].size_bytes}, {}};
 }
 
-/// The plateau of a level in a curve of another stride, and what comes after it.
+/// A plateau at one stride, and what comes after it.
 struct Seen {
+  const StrideCurve* curve;
   Plateau level;
   double next_cycles = 0;  ///< 0: nothing, the curve ends with the level
 };
-std::optional<Seen> seen_in(const StrideCurve& curve, double cycles) {
-  const auto plateaus = find_plateaus(curve.points);
-  for (std::size_t i = 0; i < plateaus.size(); ++i) {
-    if (std::abs(plateaus[i].latency - cycles) > std::max(1.0, k_same_level * cycles)) continue;
-    double next = i + 1 < plateaus.size() ? plateaus[i + 1].latency : 0;
-    // Behind the last plateau a curve may still rise.
-    if (next == 0 && curve.points.back().latency > (1 + k_same_level) * plateaus[i].latency)
-      next = curve.points.back().latency;
-    return Seen{plateaus[i], next};
-  }
-  return {};
+/// Those of one latency, by rising stride.
+using Candidate = std::vector<Seen>;
+
+double next_cycles(const StrideCurve& curve, const std::vector<Plateau>& plateaus, std::size_t i) {
+  if (i + 1 < plateaus.size()) return plateaus[i + 1].latency;
+  // Behind the last plateau a curve may still rise.
+  const double last = curve.points.back().latency;
+  return last > (1 + k_same_level) * plateaus[i].latency ? last : 0;
 }
 
-void find_capacity(std::span<const StrideCurve> curves, ConstantLevel& level) {
-  level.capacity = inconclusive("no stride shows where it ends");
-  std::uint64_t held_bytes = 0;
+std::vector<Candidate> candidates(std::span<const StrideCurve> curves, double most_cycles) {
+  std::vector<Seen> all;
   for (const auto& curve : curves) {
-    const auto seen = seen_in(curve, level.latency.value);
-    if (!seen) continue;
-    if (seen->next_cycles == 0) {
-      held_bytes = std::max(held_bytes, static_cast<std::uint64_t>(curve.points.back().size_bytes));
-      continue;
-    }
-    const auto found = edge(curve, seen->level, seen->next_cycles);
-    if (!found.ok()) {
-      if (!level.capacity.ok()) level.capacity = found;
-      continue;
-    }
-    if (level.capacity.ok() && level.capacity.value <= found.value) continue;
-    level.capacity = found;
-    level.stride_bytes = curve.stride_bytes;
+    const auto plateaus = find_plateaus(curve.points);
+    for (std::size_t i = 0; i < plateaus.size(); ++i)
+      if (plateaus[i].latency < most_cycles) all.push_back({&curve, plateaus[i], next_cycles(curve, plateaus, i)});
   }
-  if (!level.capacity.ok() && held_bytes != 0)
+  std::stable_sort(all.begin(), all.end(),
+                   [](const Seen& a, const Seen& b) { return a.level.latency < b.level.latency; });
+  std::vector<Candidate> found;
+  for (const auto& each : all) {
+    const bool same = !found.empty() && each.level.latency - found.back().front().level.latency <=
+                                            std::max(1.0, k_same_level * each.level.latency);
+    if (!same) found.emplace_back();
+    found.back().push_back(each);
+  }
+  for (auto& candidate : found)
+    std::stable_sort(candidate.begin(), candidate.end(),
+                     [](const Seen& a, const Seen& b) { return a.curve->stride_bytes < b.curve->stride_bytes; });
+  return found;
+}
+
+/// At the coarsest stride that has points enough.
+Estimate latency_of(const Candidate& candidate) {
+  const Seen* best = &candidate.front();
+  const auto points = [](const Seen& seen) { return seen.level.last - seen.level.first + 1; };
+  for (const auto& seen : candidate)
+    if (points(seen) >= std::min(k_enough_points, points(*best))) best = &seen;
+  const auto values = latencies(*best->curve, best->level);
+  const double value = median(values);
+  const double bias = std::max(k_bias_cycles, k_bias_fraction * value);
+  const auto interval = sure_median_interval(values);
+  return {Outcome::ok, value, {interval.low - bias, interval.high + bias}, {}};
+}
+
+std::size_t strides_of(const Candidate& candidate) {
+  std::size_t strides = 0;
+  for (std::size_t i = 0; i < candidate.size(); ++i)
+    strides += i == 0 || candidate[i].curve != candidate[i - 1].curve ? 1 : 0;
+  return strides;
+}
+
+void find_capacity(const Candidate& candidate, ConstantLevel& level) {
+  std::uint64_t held_bytes = 0;
+  std::optional<Estimate> least;
+  for (const auto& seen : candidate) {
+    if (seen.next_cycles == 0) {
+      held_bytes = std::max(held_bytes, static_cast<std::uint64_t>(seen.curve->points.back().size_bytes));
+      continue;
+    }
+    level.capacity = edge(*seen.curve, seen.level, seen.next_cycles);
+    // Any stride may be the one that says it.
+    if (!level.capacity.ok()) return;
+    if (least && least->value <= level.capacity.value) continue;
+    least = level.capacity;
+    level.stride_bytes = seen.curve->stride_bytes;
+  }
+  if (least)
+    level.capacity = *least;
+  else
     level.capacity =
         inconclusive(fmt::format("it holds all constants that a program can have, {}", format_bytes(held_bytes)));
 }
 
 }  // namespace
 
-std::vector<ConstantLevel> constant_levels(std::span<const StrideCurve> curves, std::uint64_t level_stride_bytes,
-                                           double l2_cycles) {
+std::vector<ConstantLevel> constant_levels(std::span<const StrideCurve> curves, double l2_cycles) {
   std::vector<ConstantLevel> levels;
-  const auto at = std::find_if(curves.begin(), curves.end(),
-                               [&](const StrideCurve& curve) { return curve.stride_bytes == level_stride_bytes; });
-  if (at == curves.end()) return levels;
-  for (const auto& plateau : find_plateaus(at->points)) {
-    if (plateau.latency >= k_of_l2 * l2_cycles) break;
+  for (const auto& candidate : candidates(curves, k_of_l2 * l2_cycles)) {
+    const auto strides = strides_of(candidate);
+    if (strides < k_least_strides) {
+      const bool finest = strides == 1 && curves.size() > 1 && candidate.front().curve <= &curves[1];
+      if (finest) continue;
+      break;
+    }
     ConstantLevel level;
-    level.latency = latency_of(plateau);
-    find_capacity(curves, level);
+    level.latency = latency_of(candidate);
+    find_capacity(candidate, level);
     levels.push_back(level);
   }
   return levels;

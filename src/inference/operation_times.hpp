@@ -19,6 +19,10 @@ struct ChainTimes {
   std::vector<double> long_cycles;
 };
 
+/// Of a median, so wide that hundreds of them may be asked at once: four standard errors, or the interval of 95 % where
+/// that is wider. Precondition: values not empty.
+[[nodiscard]] Interval sure_median_interval(std::span<const double> values);
+
 /// Cycles from one operation of a chain to the next. Inconclusive: few repetitions, repetitions far apart, or a long
 /// chain that took no longer.
 [[nodiscard]] Estimate cycles_a_link(const ChainTimes& times);

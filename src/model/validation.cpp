@@ -253,7 +253,7 @@ class Checker {
   void constant(std::size_t i) {
     const auto& level = m_model.constants[i];
     at(fmt::format("constant[{}]", i), fmt::format("constant {}", i + 1));
-    power_of_two("line_bytes", level.line_bytes, 8, 4 * k_kib);
+    power_of_two("line_bytes", level.line_bytes, 32, 512);
     count("bytes", level.bytes, k_mib);
     check(level.bytes % std::max(level.line_bytes, 1U) == 0, "bytes",
           fmt::format("is {}; give whole lines of {} bytes", level.bytes, level.line_bytes));

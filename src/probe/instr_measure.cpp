@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::array<std::uint32_t, 8> k_chains{1, 2, 3, 4, 6, 8, 12, 16};
 constexpr std::array<std::uint32_t, 4> k_quick_chains{1, 8, 12, 16};
-constexpr std::uint32_t k_repetitions = 16;
+constexpr std::uint32_t k_repetitions = 32;
 
 bool predicated(Operation operation) {
   return operation == Operation::shared_immediate || operation == Operation::shared_predicate;

@@ -8,6 +8,7 @@
 
 #include "core/units.hpp"
 #include "inference/constant_levels.hpp"
+#include "inference/operation_times.hpp"
 #include "inference/statistics.hpp"
 #include "probe/findings.hpp"
 #include "probe/memories_probe.hpp"
@@ -93,7 +94,7 @@ class MemoriesAnalysis {
       curves.push_back({stride, memory_curve(m_measurements, "constant", stride)});
     const double l2 = reference_cycles(m_measurements, "l2");
     std::vector<ConstantLevel> levels;
-    if (l2 > 0) levels = constant_levels(curves, k_level_stride_bytes, l2);
+    if (l2 > 0) levels = constant_levels(curves, l2);
     if (levels.empty()) {
       const auto reason = curves.empty() ? absent("constant") : inconclusive("no level of constants was told from L2");
       add_latency("constant.1.hit_latency", reason, k_chase);
@@ -116,7 +117,7 @@ class MemoriesAnalysis {
     const auto first = readings(k_small_bytes[0]);
     const auto second = readings(k_small_bytes[1]);
     const double value = median(first);
-    const auto interval = median_interval(first);
+    const auto interval = sure_median_interval(first);
     const double width = (interval.high - interval.low) / value;
     if (width > k_widest) return inconclusive(fmt::format("repetitions differ by {:.0f} %", 100 * width));
     if (std::abs(median(second) - value) > std::max(k_same * value, interval.high - interval.low))
@@ -302,7 +303,7 @@ class MemoriesAnalysis {
   [[nodiscard]] static Estimate own_latency(const std::vector<double>& own) {
     if (own.size() < 6) return inconclusive("fewer than six readings");
     const double value = median(own);
-    const auto interval = median_interval(own);
+    const auto interval = sure_median_interval(own);
     if (interval.high - interval.low > k_widest * value)
       return inconclusive(fmt::format("readings differ by {:.0f} %", 100 * (interval.high - interval.low) / value));
     return {Outcome::ok, value, {interval.low - bias(value), interval.high + bias(value)}, {}};

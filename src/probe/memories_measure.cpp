@@ -13,8 +13,9 @@ namespace gpusonde {
 namespace {
 
 constexpr double k_points_an_octave = 10;
-constexpr double k_rise = 1.04;                 // between sizes where more are asked
-constexpr std::uint64_t k_points_between = 12;  // at most
+constexpr std::uint64_t k_least_stride_bytes = 64;  // for the smallest size: four nodes of it
+constexpr double k_rise = 1.04;                     // between sizes where more are asked
+constexpr std::uint64_t k_points_between = 12;      // at most
 constexpr std::uint64_t k_most_l1_bytes = 256 * 1024;
 constexpr std::uint64_t k_l1_step_bytes = 8 * 1024;
 constexpr double k_resident = 1.05;  // of a small ring's time
@@ -31,7 +32,7 @@ std::string why_missing(MemoryKind kind, const DeviceInfo& device) {
 std::vector<std::uint64_t> sweep_of(std::uint64_t stride_bytes, std::uint64_t most_bytes) {
   std::set<std::uint64_t> sizes;
   const double factor = std::exp2(1 / k_points_an_octave);
-  for (double bytes = 4.0 * static_cast<double>(std::max<std::uint64_t>(stride_bytes, k_level_stride_bytes));
+  for (double bytes = 4.0 * static_cast<double>(std::max<std::uint64_t>(stride_bytes, k_least_stride_bytes));
        bytes <= static_cast<double>(most_bytes); bytes *= factor)
     sizes.insert(static_cast<std::uint64_t>(bytes) / stride_bytes * stride_bytes);
   sizes.insert(most_bytes);
@@ -107,16 +108,17 @@ class MemoriesMeasurement {
   Result<void> constants() {
     double fraction = 0.05;
     for (const auto stride : k_constant_strides_bytes) {
-      if (m_context.options.quick && stride != k_level_stride_bytes && stride != 256) continue;
       progress("constants", fraction);
       fraction += 0.1;
       std::vector<MemoryChaseExperiment> planned;
       for (const auto bytes : sweep_of(stride, m_capabilities.max_constant_bytes))
         planned.push_back(constant(bytes, stride));
       if (auto r = chase(planned); !r) return r;
-      planned.clear();
-      for (const auto bytes : between_rises(stride)) planned.push_back(constant(bytes, stride));
-      if (auto r = chase(planned); !r) return r;
+      for (int pass = 0; pass < 2; ++pass) {
+        planned.clear();
+        for (const auto bytes : between_rises(stride)) planned.push_back(constant(bytes, stride));
+        if (auto r = chase(planned); !r) return r;
+      }
     }
     return {};
   }

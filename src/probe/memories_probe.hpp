@@ -24,8 +24,6 @@ namespace gpusonde {
 
 /// Strides of the sweep over constants. That of a cache's line says its capacity, others say more.
 inline constexpr std::uint64_t k_constant_strides_bytes[] = {32, 64, 128, 256, 512};
-/// At which the levels are looked for.
-inline constexpr std::uint64_t k_level_stride_bytes = 64;
 /// Two sizes that a texture's and the read-only path's lines surely stay at.
 inline constexpr std::uint64_t k_small_bytes[] = {4096, 8192};
 inline constexpr std::uint32_t k_small_stride_bytes = 128;

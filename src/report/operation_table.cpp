@@ -62,8 +62,9 @@ bool add_operation_table(TextPage& page, const Run& run, bool with_curve, std::s
   const auto curves = curves_of(run);
   const auto chains = with_curve ? chains_of(curves) : std::set<double>{};
   std::vector<TextColumn> columns{{"", false, 0}, {"true latency", true, 0}, {"completion interval", true, 0}};
+  // One chain is the latency.
   for (const double count : chains)
-    columns.push_back({fmt::format("{}{:.0f}", count == *chains.begin() ? "chains: " : "", count), true, 1});
+    if (count > 1) columns.push_back({fmt::format("{:.0f}", count), true, 1});
   std::vector<std::vector<std::string>> cells;
   for (const auto& name : operations_of(run)) {
     const auto* latency = run.finding(fmt::format("instr.{}.true_latency", name));
@@ -74,6 +75,7 @@ bool add_operation_table(TextPage& page, const Run& run, bool with_curve, std::s
       if (finding != nullptr && finding->value) shown.insert(finding->id);
     std::vector<std::string> row{page.shown(name), page.shown(value_text(latency)), page.shown(value_text(interval))};
     for (const double count : chains) {
+      if (count <= 1) continue;
       const auto at = curve->second.find(count);
       row.push_back(at == curve->second.end() ? "" : cycles_text(at->second));
     }

@@ -66,7 +66,8 @@ std::string instr_text(const Run& run, const TextStyle& style) {
   if (add_operation_table(page, run, true, shown)) {
     page.blank();
     page.indented("true latency: cycles from issue to use in a dependent chain", k_dim);
-    page.indented("completion interval: mean cycles an operation when independent ones of one warp overlap", k_dim);
+    page.indented("completion interval: mean cycles an operation when independent ones of one warp overlap;", k_dim);
+    page.indented("to the right of it, by the number of independent chains", k_dim);
     page.blank();
   }
   const auto lines = lines_of(run, {"instr.", "operand."}, shown);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 #include <map>
+#include <sstream>
 
 #include "probe/findings.hpp"
 #include "probe/instr_probe.hpp"
@@ -21,6 +22,14 @@ std::string missing_reason(const Measurements& measurements, std::string_view op
   for (std::size_t row = 0; row < std::min(names->size(), reasons->size()); ++row)
     if ((*names)[row] == operation) return (*reasons)[row];
   return {};
+}
+
+/// Numbers between blanks.
+std::vector<double> readings(const std::string& text) {
+  std::vector<double> values;
+  std::istringstream in(text);
+  for (double value = 0; in >> value;) values.push_back(value);
+  return values;
 }
 
 class InstrAnalysis {
@@ -104,18 +113,15 @@ std::vector<ChainTimes> chain_times(const Measurements& measurements, std::strin
   const auto* chains = table->column<std::uint64_t>("chains");
   const auto* short_length = table->column<std::uint64_t>("short_length");
   const auto* long_length = table->column<std::uint64_t>("long_length");
-  const auto* short_cycles = table->column<std::uint64_t>("short_cycles");
-  const auto* long_cycles = table->column<std::uint64_t>("long_cycles");
+  const auto* short_cycles = table->column<std::string>("short_cycles");
+  const auto* long_cycles = table->column<std::string>("long_cycles");
   if (!names || !chains || !short_length || !long_length || !short_cycles || !long_cycles) return {};
   std::map<std::uint64_t, ChainTimes> by_chains;
   for (std::size_t row = 0; row < table->rows(); ++row) {
     if ((*names)[row] != operation || (*chains)[row] == 0) continue;
     auto& times = by_chains[(*chains)[row]];
-    times.chains = (*chains)[row];
-    times.short_length = static_cast<double>((*short_length)[row]);
-    times.long_length = static_cast<double>((*long_length)[row]);
-    times.short_cycles.push_back(static_cast<double>((*short_cycles)[row]));
-    times.long_cycles.push_back(static_cast<double>((*long_cycles)[row]));
+    times = {(*chains)[row], static_cast<double>((*short_length)[row]), static_cast<double>((*long_length)[row]),
+             readings((*short_cycles)[row]), readings((*long_cycles)[row])};
   }
   std::vector<ChainTimes> curve;
   for (auto& [count, times] : by_chains) curve.push_back(std::move(times));

@@ -1,4 +1,5 @@
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
@@ -45,14 +46,12 @@ void note_missing(ProbeContext& context) {
 }
 
 void store(Table& table, const InstructionExperiment& experiment, const InstructionSamples& samples) {
-  for (std::size_t i = 0; i < samples.short_cycles.size(); ++i) {
-    table.make<std::string>("operation").emplace_back(to_string(experiment.operation));
-    table.make<std::uint64_t>("chains").push_back(experiment.chains);
-    table.make<std::uint64_t>("short_length").push_back(samples.short_length);
-    table.make<std::uint64_t>("long_length").push_back(samples.long_length);
-    table.make<std::uint64_t>("short_cycles").push_back(samples.short_cycles[i]);
-    table.make<std::uint64_t>("long_cycles").push_back(samples.long_cycles[i]);
-  }
+  table.make<std::string>("operation").emplace_back(to_string(experiment.operation));
+  table.make<std::uint64_t>("chains").push_back(experiment.chains);
+  table.make<std::uint64_t>("short_length").push_back(samples.short_length);
+  table.make<std::uint64_t>("long_length").push_back(samples.long_length);
+  table.make<std::string>("short_cycles").push_back(fmt::format("{}", fmt::join(samples.short_cycles, " ")));
+  table.make<std::string>("long_cycles").push_back(fmt::format("{}", fmt::join(samples.long_cycles, " ")));
 }
 
 }  // namespace

@@ -129,11 +129,11 @@ class MemoriesAnalysis {
 
   void small(const std::string& id, std::string_view kind) {
     if (m_readings.empty()) read_chases();
-    add_latency(id + ".hit_latency", small_latency(kind), k_chase);
+    add_latency(id + ".hit_latency", small_latency(kind), "#/measurements/memories.hits");
   }
 
   void read_chases() {
-    const auto* table = m_measurements.find("memories.chase");
+    const auto* table = m_measurements.find("memories.hits");
     if (table == nullptr) return;
     const auto* kinds = table->column<std::string>("kind");
     const auto* bytes = table->column<std::uint64_t>("bytes");
@@ -337,15 +337,15 @@ std::vector<CurvePoint> memory_curve(const Measurements& measurements, std::stri
   const auto* bytes = table->column<std::uint64_t>("bytes");
   const auto* strides = table->column<std::uint64_t>("stride_bytes");
   const auto* cycles = table->column<double>("cycles_per_access");
-  if (!kinds || !bytes || !strides || !cycles) return {};
-  std::map<std::uint64_t, std::vector<double>> by_size;
+  const auto* low = table->column<double>("low_cycles");
+  const auto* high = table->column<double>("high_cycles");
+  if (!kinds || !bytes || !strides || !cycles || !low || !high) return {};
+  std::map<std::uint64_t, CurvePoint> by_size;
   for (std::size_t row = 0; row < table->rows(); ++row)
-    if ((*kinds)[row] == kind && (*strides)[row] == stride_bytes) by_size[(*bytes)[row]].push_back((*cycles)[row]);
+    if ((*kinds)[row] == kind && (*strides)[row] == stride_bytes)
+      by_size[(*bytes)[row]] = {static_cast<double>((*bytes)[row]), (*cycles)[row], (*low)[row], (*high)[row]};
   std::vector<CurvePoint> curve;
-  for (const auto& [size, values] : by_size) {
-    const auto [low, high] = std::minmax_element(values.begin(), values.end());
-    curve.push_back({static_cast<double>(size), median(values), *low, *high});
-  }
+  for (const auto& [size, point] : by_size) curve.push_back(point);
   return curve;
 }
 

@@ -86,23 +86,40 @@ class MemoriesMeasurement {
     return {};
   }
 
-  /// Runs chases and stores them.
-  Result<void> chase(const std::vector<MemoryChaseExperiment>& planned) {
+  /// Runs chases and stores them: each reading, or what each size reads.
+  Result<void> chase(const std::vector<MemoryChaseExperiment>& planned, bool each_reading = false) {
     if (planned.empty()) return {};
     const std::vector<Experiment> experiments(planned.begin(), planned.end());
     auto samples = m_context.target.run(experiments, {m_context.cancel, {}});
     if (!samples) return tl::unexpected(samples.error());
-    auto& table = m_context.measurements.table("memories.chase");
     for (std::size_t i = 0; i < planned.size(); ++i) {
       const auto& run = std::get<MemoryChaseSamples>((*samples)[i]);
-      for (const auto cycles : run.cycles) {
-        table.make<std::string>("kind").emplace_back(to_string(planned[i].kind));
-        table.make<std::uint64_t>("bytes").push_back(planned[i].bytes);
-        table.make<std::uint64_t>("stride_bytes").push_back(planned[i].stride_bytes);
-        table.make<double>("cycles_per_access").push_back(static_cast<double>(cycles) / static_cast<double>(run.hops));
-      }
+      std::vector<double> cycles;
+      for (const auto total : run.cycles) cycles.push_back(static_cast<double>(total) / static_cast<double>(run.hops));
+      if (each_reading)
+        store_readings(planned[i], cycles);
+      else
+        store_point(planned[i], cycles);
     }
     return {};
+  }
+  void store_readings(const MemoryChaseExperiment& experiment, const std::vector<double>& cycles) {
+    auto& table = m_context.measurements.table("memories.hits");
+    for (const double each : cycles) {
+      table.make<std::string>("kind").emplace_back(to_string(experiment.kind));
+      table.make<std::uint64_t>("bytes").push_back(experiment.bytes);
+      table.make<double>("cycles_per_access").push_back(each);
+    }
+  }
+  void store_point(const MemoryChaseExperiment& experiment, const std::vector<double>& cycles) {
+    const auto [low, high] = std::minmax_element(cycles.begin(), cycles.end());
+    auto& table = m_context.measurements.table("memories.chase");
+    table.make<std::string>("kind").emplace_back(to_string(experiment.kind));
+    table.make<std::uint64_t>("bytes").push_back(experiment.bytes);
+    table.make<std::uint64_t>("stride_bytes").push_back(experiment.stride_bytes);
+    table.make<double>("cycles_per_access").push_back(median(cycles));
+    table.make<double>("low_cycles").push_back(*low);
+    table.make<double>("high_cycles").push_back(*high);
   }
 
   Result<void> constants() {
@@ -145,14 +162,14 @@ class MemoriesMeasurement {
     for (const auto kind : {MemoryKind::texture, MemoryKind::read_only, MemoryKind::shared})
       if (has(kind))
         for (const auto bytes : k_small_bytes) planned.push_back({kind, bytes, k_small_stride_bytes, 2048, 15});
-    return chase(planned);
+    return chase(planned, true);
   }
 
   /// The largest ring that stays in L1 with the launches that ask how memories share.
   Result<std::uint64_t> resident_bytes() {
     std::vector<MemoryChaseExperiment> planned;
     const auto most = std::min(k_most_l1_bytes, m_capabilities.max_ring_bytes / 2);
-    for (std::uint64_t bytes = 3 * k_l1_step_bytes; bytes <= most; bytes += k_l1_step_bytes)
+    for (std::uint64_t bytes = k_l1_step_bytes; bytes <= most; bytes += k_l1_step_bytes)
       planned.push_back({MemoryKind::read_only, bytes, k_small_stride_bytes, 2048, 3});
     if (auto r = chase(planned); !r) return tl::unexpected(r.error());
     const auto curve = memory_curve(m_context.measurements, "read_only", k_small_stride_bytes);

@@ -23,8 +23,8 @@ constexpr std::array k_findings{
     FindingSpec{"dsmem.latency", "cycles", "a load of another SM's shared memory, mean over pairs of a cluster"},
     FindingSpec{"dsmem.self_latency", "cycles", "the same load of the block's own shared memory"},
 };
-constexpr std::array<std::string_view, 5> k_tables{"memories.chase", "memories.reference", "memories.sharing",
-                                                   "memories.cluster", "memories.missing"};
+constexpr std::array<std::string_view, 6> k_tables{"memories.chase",   "memories.hits",    "memories.reference",
+                                                   "memories.sharing", "memories.cluster", "memories.missing"};
 
 class MemoriesProbe final : public Probe {
  public:

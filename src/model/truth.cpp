@@ -154,6 +154,7 @@ class Truths {
 
   void operation(const std::string& name, double latency_cycles, double interval_cycles) {
     add(fmt::format("instr.{}.true_latency", name), latency_cycles);
+    add(fmt::format("instr.{}.true_latency_ns", name), cycles_to_ns(latency_cycles, m_sm_mhz));
     add(fmt::format("instr.{}.completion_interval", name), interval_cycles);
   }
 

@@ -7,6 +7,7 @@
 
 #include "probe/findings.hpp"
 #include "probe/instr_probe.hpp"
+#include "probe/probes.hpp"
 
 namespace gpusonde {
 namespace {
@@ -34,7 +35,8 @@ std::vector<double> readings(const std::string& text) {
 
 class InstrAnalysis {
  public:
-  explicit InstrAnalysis(const AnalysisInput& input) : m_measurements(input.measurements) {}
+  explicit InstrAnalysis(const AnalysisInput& input)
+      : m_measurements(input.measurements), m_clock(sm_clock_estimate(input.measurements)) {}
 
   Analysis run() {
     for (std::size_t i = 0; i < k_operation_count; ++i) {
@@ -61,8 +63,9 @@ class InstrAnalysis {
     const auto interval = curve.empty() ? absent(operation) : completion_interval(curve);
     SampleList samples;
     if (!curve.empty()) samples.emplace_back("chains", static_cast<double>(curve.back().chains));
-    m_analysis.findings.push_back(
-        make_finding(fmt::format("instr.{}.true_latency", id), "cycles", latency, k_evidence));
+    const auto latency_id = fmt::format("instr.{}.true_latency", id);
+    m_analysis.findings.push_back(make_finding(latency_id, "cycles", latency, k_evidence));
+    m_analysis.findings.push_back(make_finding(latency_id + "_ns", "ns", in_ns(latency, m_clock), k_evidence));
     m_analysis.findings.push_back(
         make_finding(fmt::format("instr.{}.completion_interval", id), "cycles", interval, k_evidence, samples));
     for (const auto& point : curve) add_point(id, point);
@@ -96,6 +99,7 @@ class InstrAnalysis {
   }
 
   const Measurements& m_measurements;
+  Estimate m_clock;
   Table m_curves;
   Analysis m_analysis;
 };

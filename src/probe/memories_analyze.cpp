@@ -66,14 +66,7 @@ class MemoriesAnalysis {
   void add_latency(const std::string& id, const Estimate& estimate, const char* evidence,
                    const SampleList& samples = {}) {
     add(make_finding(id, "cycles", estimate, evidence, samples));
-    auto ns = estimate;
-    if (estimate.ok() && !m_clock.ok()) ns = {m_clock.outcome, 0, {}, m_clock.reason};
-    if (ns.ok()) {
-      ns.value = cycles_to_ns(estimate.value, m_clock.value);
-      ns.interval = {cycles_to_ns(estimate.interval.low, m_clock.interval.high),
-                     cycles_to_ns(estimate.interval.high, m_clock.interval.low)};
-    }
-    add(make_finding(id + "_ns", "ns", ns, evidence, samples));
+    add(make_finding(id + "_ns", "ns", in_ns(estimate, m_clock), evidence, samples));
   }
 
   /// Why there is nothing to infer from.

@@ -18,6 +18,7 @@ std::vector<Figure> figures(const Run& run) {
   if (auto map = report::load_map_figure(run)) out.push_back(std::move(*map));
   if (auto map = report::atomic_map_figure(run)) out.push_back(std::move(*map));
   if (auto intervals = report::intervals_figure(run)) out.push_back(std::move(*intervals));
+  if (auto cluster = report::cluster_map_figure(run)) out.push_back(std::move(*cluster));
   return out;
 }
 

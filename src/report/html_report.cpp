@@ -76,6 +76,7 @@ std::string plots_html(const Run& run) {
   if (is_next("slices.map")) add("", std::string(k_map_heading), table_link(run, "slices.load"));
   if (is_next("slices.atomic")) add("", std::string(k_atomic_map_heading), table_link(run, "slices.atomic"));
   if (is_next("instr.intervals")) add("", std::string(k_intervals_heading), table_link(run, "derived.instr.intervals"));
+  if (is_next("memories.cluster")) add("", std::string(k_cluster_map_heading), table_link(run, "memories.cluster"));
   return out.empty() ? "<p>No curve was measured.</p>\n" : out;
 }
 

@@ -53,6 +53,8 @@ void add_tlb(CLI::App& app, CommandContext& context);
 void add_cache(CLI::App& app, CommandContext& context);
 void add_slices(CLI::App& app, CommandContext& context);
 void add_map(CLI::App& app, CommandContext& context);
+void add_instr(CLI::App& app, CommandContext& context);
+void add_memories(CLI::App& app, CommandContext& context);
 void add_addressing(CLI::App& app, CommandContext& context);
 void add_hash(CLI::App& app, CommandContext& context);
 void add_analyze(CLI::App& app, CommandContext& context);

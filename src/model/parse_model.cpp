@@ -64,6 +64,9 @@ class ModelReader {
     if (const auto* table = root.table("paging")) paging(*table, model.paging);
     root.require("dram", "a table [dram] with latency");
     if (const auto* table = root.table("dram")) dram(*table, model.dram);
+    for (const auto* table : root.tables("instruction")) instruction(*table, model.instructions.emplace_back());
+    for (const auto* table : root.tables("constant")) constant(*table, model.constants.emplace_back());
+    if (const auto* table = root.table("cluster")) cluster(*table, model.cluster);
     if (const auto* table = root.table("noise")) noise(*table, model.noise);
   }
 
@@ -91,6 +94,8 @@ class ModelReader {
     reader.number("per_hop_overhead_cycles", timing.per_hop_overhead_cycles);
     reader.number("loop_overhead_cycles", timing.loop_overhead_cycles);
     reader.number("shared_hit_cycles", timing.shared_hit_cycles);
+    reader.number("register_read_cycles", timing.register_read_cycles);
+    reader.number("texture_hit_cycles", timing.texture_hit_cycles);
     reader.number("crossbar_lines_per_cycle", timing.crossbar_lines_per_cycle);
     reader.finish();
   }
@@ -181,6 +186,36 @@ class ModelReader {
     dram.row_function =
         function(reader, "row", dram.rows,
                  AddressFunction::modulo(row_bytes * channels * banks, std::max<std::uint64_t>(dram.rows, 1)));
+    reader.finish();
+  }
+
+  void instruction(const toml::table& table, InstructionModel& instruction) {
+    TomlTable reader(table, "instruction", m_problems);
+    reader.text("operation", instruction.operation);
+    reader.require("operation", "one such as \"ffma\"");
+    reader.number("latency_cycles", instruction.latency_cycles);
+    reader.require("latency_cycles", "the cycles from issue to use");
+    reader.number("interval_cycles", instruction.interval_cycles);
+    reader.require("interval_cycles", "the cycles until a warp's next independent one");
+    reader.finish();
+  }
+
+  void constant(const toml::table& table, ConstantCacheModel& constant) {
+    TomlTable reader(table, "constant", m_problems);
+    reader.bytes("bytes", constant.bytes);
+    reader.require("bytes", "its capacity");
+    reader.bytes("line_bytes", constant.line_bytes);
+    reader.number("hit_cycles", constant.hit_cycles);
+    reader.require("hit_cycles", "the cycles of a hit");
+    reader.finish();
+  }
+
+  void cluster(const toml::table& table, ClusterModel& cluster) {
+    TomlTable reader(table, "cluster", m_problems);
+    reader.count("max_blocks", cluster.max_blocks);
+    reader.number("self_cycles", cluster.self_cycles);
+    reader.number("remote_cycles", cluster.remote_cycles);
+    reader.number("remote_spread_cycles", cluster.remote_spread_cycles);
     reader.finish();
   }
 

@@ -11,6 +11,7 @@
 #include "core/units.hpp"
 #include "model/random_draws.hpp"
 #include "model/random_geometry.hpp"
+#include "model/random_pipelines.hpp"
 
 namespace gpusonde {
 namespace {
@@ -184,6 +185,7 @@ DeviceModel random_model(std::uint64_t seed, const RandomModelOptions& options) 
   }
   model.paging.placement = random.below(2) == 0 ? Placement::contiguous : Placement::random;
   add_dram(random, model);
+  if (options.any_pipelines) add_any_pipelines(random, model);
   model.noise.run_fraction = options.max_noise * random.uniform();
   return model;
 }

@@ -14,7 +14,8 @@ struct RandomModelOptions {
   bool with_tlb = true;            ///< false: translation is free
   bool any_translation = false;    ///< 1 to 3 TLB levels of any kind, caches addressed in any way, 1 to 144 SMs
   std::uint64_t most_capacity_bytes = 64ULL << 20;  ///< of the last cache; at least 16 MiB
-  bool any_geometry = false;  ///< an L1 and an L2 of any kind; levels and capacities above are void
+  bool any_geometry = false;   ///< an L1 and an L2 of any kind; levels and capacities above are void
+  bool any_pipelines = false;  ///< pipelines, constants, textures, shared memory and clusters
 };
 
 /// A valid model; the same for the same seed. L1 belongs to an SM, is virtual and passed by `.cg`; the other
@@ -32,6 +33,10 @@ struct RandomModelOptions {
 /// one line. L2 fetches 32, 64 or 128 B, its slices lie 40 to 80 cycles apart, atomics take up to 60 cycles more;
 /// every fourth L2 has two partitions, the home a parity of bits 12 to 21, 100 to 250 cycles to the far one. 8 to 144
 /// SMs, if not by `any_translation`.
+///
+/// With `any_pipelines`: most operations, an interval of 0.5 to 32 cycles and a latency of 1 to 18 times that; up to
+/// three caches for constants from 1 KiB on, lines of 32 to 512 B, at least 1.4 times slower and five times larger from
+/// level to level; shared memory, a register's read of 0 to 2 cycles; perhaps textures, perhaps clusters of 2 to 16.
 [[nodiscard]] DeviceModel random_model(std::uint64_t seed, const RandomModelOptions& options = {});
 
 }  // namespace gpusonde

@@ -82,6 +82,8 @@ void write_timing(Writer& writer, const TimingModel& timing) {
   writer.line("per_hop_overhead_cycles", timing.per_hop_overhead_cycles);
   writer.line("loop_overhead_cycles", timing.loop_overhead_cycles);
   writer.line("shared_hit_cycles", timing.shared_hit_cycles);
+  writer.line("register_read_cycles", timing.register_read_cycles);
+  writer.line("texture_hit_cycles", timing.texture_hit_cycles);
   writer.line("crossbar_lines_per_cycle", timing.crossbar_lines_per_cycle);
 }
 
@@ -150,6 +152,26 @@ void write_dram(Writer& writer, const DramModel& dram) {
   writer.line("row_function", program(dram.row_function));
 }
 
+void write_instructions(Writer& writer, const DeviceModel& model) {
+  for (const auto& each : model.instructions) {
+    writer.head("[[instruction]]");
+    writer.word("operation", each.operation);
+    writer.line("latency_cycles", each.latency_cycles);
+    writer.line("interval_cycles", each.interval_cycles);
+  }
+  for (const auto& each : model.constants) {
+    writer.head("[[constant]]");
+    writer.line("bytes", each.bytes);
+    writer.line("line_bytes", each.line_bytes);
+    writer.line("hit_cycles", each.hit_cycles);
+  }
+  writer.head("[cluster]");
+  writer.line("max_blocks", model.cluster.max_blocks);
+  writer.line("self_cycles", model.cluster.self_cycles);
+  writer.line("remote_cycles", model.cluster.remote_cycles);
+  writer.line("remote_spread_cycles", model.cluster.remote_spread_cycles);
+}
+
 }  // namespace
 
 std::string to_toml(const DeviceModel& model) {
@@ -163,6 +185,7 @@ std::string to_toml(const DeviceModel& model) {
   writer.line("frame_bytes", model.paging.frame_bytes);
   writer.word("placement", name_of(k_placement_names, model.paging.placement));
   write_dram(writer, model.dram);
+  write_instructions(writer, model);
   writer.head("[noise]");
   writer.line("run_fraction", model.noise.run_fraction);
   writer.line("hop_cycles", model.noise.hop_cycles);

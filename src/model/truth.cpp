@@ -32,6 +32,8 @@ class Truths {
     for (std::size_t i = 0; i < m_model.tlbs.size(); ++i) tlb(fmt::format("tlb.{}", i + 1), m_model.tlbs[i]);
     dram();
     if (timing.shared_hit_cycles > 0) add_latency("shared.hit_latency", timing.shared_hit_cycles);
+    instructions();
+    memories();
     return std::move(m_truths);
   }
 
@@ -148,6 +150,42 @@ class Truths {
     count("dram.banks", dram.banks);
     add("dram.refresh_fraction", dram.refresh_fraction);
     add("dram.refresh_stall_ns", dram.refresh_stall_ns);
+  }
+
+  void operation(const std::string& name, double latency_cycles, double interval_cycles) {
+    add(fmt::format("instr.{}.true_latency", name), latency_cycles);
+    add(fmt::format("instr.{}.true_latency_ns", name), cycles_to_ns(latency_cycles, m_sm_mhz));
+    add(fmt::format("instr.{}.completion_interval", name), interval_cycles);
+  }
+
+  void instructions() {
+    const auto& timing = m_model.timing;
+    for (const auto& each : m_model.instructions) operation(each.operation, each.latency_cycles, each.interval_cycles);
+    if (timing.shared_hit_cycles <= 0) return;
+    // 32 lanes of 4 bytes.
+    operation("shared_load", timing.shared_hit_cycles, 128 / timing.shared_bytes_per_cycle);
+    if (timing.register_read_cycles > 0) add("operand.register_read", timing.register_read_cycles);
+  }
+
+  void memories() {
+    const auto& timing = m_model.timing;
+    for (std::size_t i = 0; i < m_model.constants.size(); ++i) {
+      add_latency(fmt::format("constant.{}.hit_latency", i + 1), m_model.constants[i].hit_cycles);
+      count(fmt::format("constant.{}.capacity", i + 1), m_model.constants[i].bytes);
+    }
+    if (!m_model.constants.empty()) add("constant.shares_l1", std::string("no"));
+    if (timing.texture_hit_cycles > 0) {
+      add_latency("texture.hit_latency", timing.texture_hit_cycles);
+      add("texture.shares_l1", std::string("yes"));
+    }
+    if (!m_model.caches.empty() && !m_model.caches.front().allocates_cg) {
+      add_latency("readonly.hit_latency", m_model.caches.front().hit.cycles(m_sm_mhz));
+      add("readonly.shares_l1", std::string("yes"));
+    }
+    if (m_model.unified) add("shared.shares_l1", std::string("yes"));
+    if (m_model.cluster.max_blocks == 0) return;
+    add_latency("dsmem.latency", m_model.cluster.remote_cycles);
+    add_latency("dsmem.self_latency", m_model.cluster.self_cycles);
   }
 
   const DeviceModel& m_model;

@@ -1,13 +1,16 @@
 #include "model/validation.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <vector>
 
 #include "core/random.hpp"
 #include "core/units.hpp"
+#include "model/enum_names.hpp"
 
 namespace gpusonde {
 namespace {
@@ -26,6 +29,9 @@ class Checker {
     for (std::size_t i = 0; i < m_model.tlbs.size(); ++i) tlb(i);
     paging();
     dram();
+    for (std::size_t i = 0; i < m_model.instructions.size(); ++i) instruction(i);
+    for (std::size_t i = 0; i < m_model.constants.size(); ++i) constant(i);
+    cluster();
     at("noise", "noise");
     number("run_fraction", m_model.noise.run_fraction, 0, 0.5);
     number("hop_cycles", m_model.noise.hop_cycles, 0, 10000);
@@ -230,6 +236,45 @@ class Checker {
     number("refresh_fraction", dram.refresh_fraction, 0, 0.5);
     number("refresh_stall_ns", dram.refresh_stall_ns, 0, 1e6);
     above_zero("refresh_interval_ns", dram.refresh_interval_ns, 1e9);
+  }
+
+  void instruction(std::size_t i) {
+    const auto& each = m_model.instructions[i];
+    at(fmt::format("instruction[{}]", i), fmt::format("instruction {}", i + 1));
+    check(std::find(k_pipeline_names.begin(), k_pipeline_names.end(), each.operation) != k_pipeline_names.end(),
+          "operation", fmt::format("is '{}'; give {}", each.operation, fmt::join(k_pipeline_names, ", ")));
+    for (std::size_t earlier = 0; earlier < i; ++earlier)
+      check(m_model.instructions[earlier].operation != each.operation, "operation",
+            fmt::format("is {} again; give each one once", each.operation));
+    above_zero("interval_cycles", each.interval_cycles, 1000);
+    number("latency_cycles", each.latency_cycles, each.interval_cycles, 1000);
+  }
+
+  void constant(std::size_t i) {
+    const auto& level = m_model.constants[i];
+    at(fmt::format("constant[{}]", i), fmt::format("constant {}", i + 1));
+    power_of_two("line_bytes", level.line_bytes, 32, 512);
+    count("bytes", level.bytes, k_mib);
+    check(level.bytes % std::max(level.line_bytes, 1U) == 0, "bytes",
+          fmt::format("is {}; give whole lines of {} bytes", level.bytes, level.line_bytes));
+    above_zero("hit_cycles", level.hit_cycles, 1000);
+    if (i == 0) return;
+    const auto& nearer = m_model.constants[i - 1];
+    check(level.bytes > nearer.bytes, "bytes",
+          fmt::format("is {}; give more than the {} of the level before", level.bytes, nearer.bytes));
+    check(level.hit_cycles > nearer.hit_cycles, "hit_cycles",
+          fmt::format("is {}; give more than the {} of the level before", level.hit_cycles, nearer.hit_cycles));
+  }
+
+  void cluster() {
+    const auto& cluster = m_model.cluster;
+    at("cluster", "cluster");
+    check(cluster.max_blocks != 1 && cluster.max_blocks <= 16, "max_blocks",
+          fmt::format("is {}; give 2 to 16, or 0 for none", cluster.max_blocks));
+    if (cluster.max_blocks == 0) return;
+    above_zero("self_cycles", cluster.self_cycles, 10000);
+    above_zero("remote_cycles", cluster.remote_cycles, 10000);
+    number("remote_spread_cycles", cluster.remote_spread_cycles, 0, cluster.remote_cycles);
   }
 
   const DeviceModel& m_model;

@@ -10,6 +10,7 @@
 #include <iterator>
 #include <limits>
 
+#include "report/columns.hpp"
 #include "report/latency_map.hpp"
 #include "report/quantity.hpp"
 #include "report/svg.hpp"
@@ -49,10 +50,19 @@ class ShadePath {
   std::size_t m_cells = 0;
 };
 
+/// What rows and columns are.
+struct MapWords {
+  std::string_view row = "SM";
+  std::string_view column = "line";
+  std::string_view rows_title = "SMs, in the order measured";
+  std::string_view columns_title = "lines, in the order measured";
+};
+
 class MapFigure {
  public:
-  MapFigure(const LatencyMap& map, std::string name, const std::string& title)
+  MapFigure(const LatencyMap& map, std::string name, const std::string& title, const MapWords& words = {})
       : m_map(map),
+        m_words(words),
         m_name(std::move(name)),
         m_title(title),
         m_bins(bins_of_lines(map, k_most_columns)),
@@ -77,12 +87,13 @@ class MapFigure {
 
  private:
   [[nodiscard]] std::string counts() const {
-    return fmt::format("{} SM{} × {} line{} · {:.1f} to {:.1f} cycles, mean {:.1f}", m_map.sms.size(),
-                       m_map.sms.size() == 1 ? "" : "s", m_map.lines.size(), m_map.lines.size() == 1 ? "" : "s",
-                       m_map.least_cycles, m_map.most_cycles, m_map.mean_cycles);
+    return fmt::format("{} {}{} × {} {}{} · {:.1f} to {:.1f} cycles, mean {:.1f}", m_map.sms.size(), m_words.row,
+                       m_map.sms.size() == 1 ? "" : "s", m_map.lines.size(), m_words.column,
+                       m_map.lines.size() == 1 ? "" : "s", m_map.least_cycles, m_map.most_cycles, m_map.mean_cycles);
   }
   [[nodiscard]] std::string described() const {
-    return fmt::format("Cycles that a load takes, a row an SM and a column a line: {}.", counts());
+    return fmt::format("Cycles that a load takes, a row {} {} and a column a {}: {}.", m_words.row == "SM" ? "an" : "a",
+                       m_words.row, m_words.column, counts());
   }
   [[nodiscard]] bool within_slices() const {
     return m_map.lines_have_slices && slices_of_lines(m_map).size() <= k_most_columns;
@@ -90,7 +101,7 @@ class MapFigure {
   [[nodiscard]] std::string column_note() const {
     const auto [least, most] = std::minmax_element(m_bins.begin(), m_bins.end(),
                                                    [](const auto& a, const auto& b) { return a.count < b.count; });
-    if (most->count == 1) return "a column is a line";
+    if (most->count == 1) return fmt::format("a column is a {}", m_words.column);
     const auto lines = least->count == most->count ? fmt::format("{}", most->count)
                                                    : fmt::format("{} to {}", least->count, most->count);
     return fmt::format("a column is the mean of {} lines{}", lines, within_slices() ? " of a slice" : "");
@@ -190,7 +201,7 @@ class MapFigure {
                                                   : 26),
                m_map.lines_have_sides    ? "lines, by the side they are at home on, slice and place"
                : m_map.lines_have_slices ? "lines, by slice and place"
-                                         : "lines, in the order measured",
+                                         : m_words.columns_title,
                "ink", "middle");
   }
 
@@ -203,8 +214,8 @@ class MapFigure {
       free_from = middle + 13;
     }
     const double middle = (k_top + m_bottom) / 2;
-    m_svg.text(k_left - 10, k_top - 10, "SM", "soft", "end");
-    m_svg.text_upwards(28, middle, m_map.sms_have_sides ? "SMs, by side" : "SMs, in the order measured", "ink");
+    m_svg.text(k_left - 10, k_top - 10, m_words.row, "soft", "end");
+    m_svg.text_upwards(28, middle, m_map.sms_have_sides ? "SMs, by side" : m_words.rows_title, "ink");
     if (!m_map.sms_have_sides) return;
     for (const auto& side : sides_of_sms(m_map)) {
       const auto label = fmt::format("side {}", side_text(m_map.sms[side.first].side));
@@ -215,6 +226,7 @@ class MapFigure {
   }
 
   const LatencyMap& m_map;
+  MapWords m_words;
   std::string m_name;
   std::string m_title;
   std::vector<MapBin> m_bins;
@@ -232,7 +244,49 @@ std::optional<Figure> map_figure(const Run& run, std::string_view table, std::st
   return MapFigure(*map, std::move(name), fmt::format("{}: {}", device_title(run.device), heading)).draw();
 }
 
+/// Blocks by blocks: means over launches. Nothing without the table.
+std::optional<LatencyMap> cluster_map(const Measurements& measurements) {
+  const auto* table = measurements.find("memories.cluster");
+  if (table == nullptr) return {};
+  const auto from = numbers(*table, "from_block");
+  const auto to = numbers(*table, "to_block");
+  const auto cycles = numbers(*table, "cycles_per_access");
+  const auto rows = std::min({from.size(), to.size(), cycles.size()});
+  if (rows == 0) return {};
+  const auto blocks = static_cast<std::size_t>(*std::max_element(to.begin(), to.end())) + 1;
+  if (blocks > 64) return {};  // no cluster is so large
+  std::vector<double> sums(blocks * blocks, 0), counts(blocks * blocks, 0);
+  LatencyMap map;
+  map.least_cycles = map.most_cycles = cycles.front();
+  for (std::size_t row = 0; row < rows; ++row) {
+    if (from[row] < 0 || to[row] < 0 || static_cast<std::size_t>(from[row]) >= blocks) return {};
+    const auto cell = static_cast<std::size_t>(from[row]) * blocks + static_cast<std::size_t>(to[row]);
+    sums[cell] += cycles[row];
+    counts[cell] += 1;
+    map.least_cycles = std::min(map.least_cycles, cycles[row]);
+    map.most_cycles = std::max(map.most_cycles, cycles[row]);
+    map.mean_cycles += cycles[row] / static_cast<double>(rows);
+  }
+  constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
+  for (std::size_t block = 0; block < blocks; ++block) {
+    map.sms.push_back({block, unknown, {}});
+    map.lines.push_back({block, 128 * block, unknown, unknown});
+    for (std::size_t other = 0; other < blocks; ++other)
+      map.sms.back().eighth_cycles.push_back(8 * sums[block * blocks + other] / counts[block * blocks + other]);
+  }
+  return map;
+}
+
 }  // namespace
+
+std::optional<Figure> cluster_map_figure(const Run& run) {
+  const auto map = cluster_map(run.measurements);
+  if (!map) return {};
+  const MapWords words{"block", "block", "block that loads", "block whose shared memory is loaded"};
+  return MapFigure(*map, "memories.cluster", fmt::format("{}: {}", device_title(run.device), k_cluster_map_heading),
+                   words)
+      .draw();
+}
 
 std::optional<Figure> load_map_figure(const Run& run) {
   return map_figure(run, "slices.load", "slices.map", k_map_heading);

@@ -16,4 +16,8 @@ inline constexpr std::string_view k_atomic_map_heading = "Latency of atomics by 
 [[nodiscard]] std::optional<Figure> load_map_figure(const Run& run);
 [[nodiscard]] std::optional<Figure> atomic_map_figure(const Run& run);
 
+inline constexpr std::string_view k_cluster_map_heading = "Shared memory of a cluster, by block and block";
+/// `memories.cluster` of the table of that name; nothing without it.
+[[nodiscard]] std::optional<Figure> cluster_map_figure(const Run& run);
+
 }  // namespace gpusonde::report

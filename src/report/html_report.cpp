@@ -4,6 +4,7 @@
 
 #include "core/random.hpp"
 #include "report/escape.hpp"
+#include "report/figure_instr.hpp"
 #include "report/figure_latency.hpp"
 #include "report/figure_map.hpp"
 #include "report/figure_tlb.hpp"
@@ -74,6 +75,8 @@ std::string plots_html(const Run& run) {
   if (is_next("tlb.alias")) add(next_sweep(), std::string(k_alias_title), table_link(run, "tlb.alias"));
   if (is_next("slices.map")) add("", std::string(k_map_heading), table_link(run, "slices.load"));
   if (is_next("slices.atomic")) add("", std::string(k_atomic_map_heading), table_link(run, "slices.atomic"));
+  if (is_next("instr.intervals")) add("", std::string(k_intervals_heading), table_link(run, "derived.instr.intervals"));
+  if (is_next("memories.cluster")) add("", std::string(k_cluster_map_heading), table_link(run, "memories.cluster"));
   return out.empty() ? "<p>No curve was measured.</p>\n" : out;
 }
 

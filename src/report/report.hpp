@@ -31,6 +31,10 @@ struct TextStyle {
 [[nodiscard]] std::string cache_text(const Run& run, const TextStyle& style);
 /// L2's slices and sides: their functions, and which SM stands on which side.
 [[nodiscard]] std::string slices_text(const Run& run, const TextStyle& style);
+/// Operations: true latency, completion interval, and the interval over the number of independent chains.
+[[nodiscard]] std::string instr_text(const Run& run, const TextStyle& style);
+/// Constant, texture, read-only and shared memory, and the matrix of a cluster.
+[[nodiscard]] std::string memories_text(const Run& run, const TextStyle& style);
 /// id,unit,outcome,value,low,high,truth,agrees,reason
 [[nodiscard]] std::string findings_csv(const Run& run);
 [[nodiscard]] std::string table_csv(const Table& table);

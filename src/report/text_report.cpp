@@ -11,6 +11,7 @@
 #include "report/escape.hpp"
 #include "report/hierarchy_rows.hpp"
 #include "report/latency_view.hpp"
+#include "report/operation_table.hpp"
 #include "report/outcome_count.hpp"
 #include "report/quantity.hpp"
 #include "report/report.hpp"
@@ -34,6 +35,7 @@ class TextWriter {
     addressing();
     splits();
     steps();
+    operations();
     others();
     disagreements();
     not_told();
@@ -183,6 +185,13 @@ class TextWriter {
       m_page.indented(where + (step.translation || step.note.empty() ? "" : "unattributed: ") +
                       (step.note.empty() ? "unattributed" : step.note));
     }
+  }
+
+  void operations() {
+    if (operations_of(m_run).empty()) return;
+    m_page.blank();
+    m_page.line("operations, in cycles", k_bold);
+    add_operation_table(m_page, m_run, false, m_shown);
   }
 
   /// Findings that no line above shows. A twin in nanoseconds goes with its value in cycles.

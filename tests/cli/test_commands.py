@@ -6,7 +6,7 @@ import subprocess
 
 from support import SOURCE, CommandTest, finding
 
-COMMANDS = ("survey", "latency", "tlb", "addressing", "cache", "slices", "map", "hash", "analyze", "plot", "domains",
+COMMANDS = ("survey", "latency", "tlb", "addressing", "cache", "slices", "map", "instr", "memories", "hash", "analyze", "plot", "domains",
             "devices", "models", "list", "clocks", "sass", "completion")
 
 

@@ -23,6 +23,8 @@ constexpr std::chrono::milliseconds k_clocks_stay_up{500};
 constexpr std::uint64_t k_most_spin_ns = 350'000'000;
 constexpr std::uint64_t k_most_loop_iterations = std::uint64_t{1} << 26;  // 0.3 s at 1 GHz and 5 cycles
 constexpr std::size_t k_scratch_limit_bytes = std::size_t{1} << 30;
+constexpr std::uint64_t k_constant_bank_bytes = 64 * 1024;
+constexpr std::uint32_t k_portable_cluster_blocks = 8;
 constexpr std::size_t k_sink_offset = 0;
 constexpr std::size_t k_results_offset = 64;
 
@@ -66,11 +68,35 @@ CudaGpu::CudaGpu(const DriverTable& driver, const NvmlTable* nvml, Device device
   m_capabilities.sm_choice = true;
   m_capabilities.paths = {LoadPath::global_ca, LoadPath::global_cg, LoadPath::global_cv, LoadPath::global_nc,
                           LoadPath::shared};
+  instruction_capabilities();
   if (m_info.compute_capability_major >= 8) {
     m_capabilities.prefetch_sizes_bytes = {64, 128, 256};
     m_capabilities.fetch_limits_bytes = {32, 64, 128};
     m_capabilities.drops_lines = true;
   }
+}
+
+void CudaGpu::instruction_capabilities() {
+  for (std::size_t i = 0; i < k_operation_count; ++i) {
+    const auto operation = static_cast<Operation>(i);
+    // From compute capability 9.0 on every address of shared memory passes through a register.
+    if (operation == Operation::shared_immediate && m_info.compute_capability_major >= 9) continue;
+    m_capabilities.operations.push_back(operation);
+  }
+  if (m_driver.module_get_global != nullptr) {
+    m_capabilities.memories.push_back(MemoryKind::constant);
+    m_capabilities.max_constant_bytes = k_constant_bank_bytes;
+  }
+  if (m_driver.texture_create != nullptr && m_driver.texture_destroy != nullptr)
+    m_capabilities.memories.push_back(MemoryKind::texture);
+  m_capabilities.memories.push_back(MemoryKind::read_only);
+  m_capabilities.memories.push_back(MemoryKind::shared);
+  if (m_info.compute_capability_major < 9)
+    m_capabilities.why_no_clusters = "clusters of blocks need compute capability 9.0 or later";
+  else if (m_driver.launch_kernel_ex == nullptr)
+    m_capabilities.why_no_clusters = "the driver cannot launch clusters; it takes one of CUDA 11.8 or later";
+  else
+    m_capabilities.max_cluster_blocks = k_portable_cluster_blocks;
 }
 
 Environment CudaGpu::environment() {

@@ -33,6 +33,7 @@ class CudaGpu final : public Target {
   CudaGpu(const DriverTable& driver, const NvmlTable* nvml, Device device, DeviceInfo info, Context context,
           std::size_t free_bytes);
 
+  void instruction_capabilities();
   /// `buffer_end`: how far into the buffer the experiments reach.
   [[nodiscard]] Result<void> check_all(std::span<const Experiment> experiments, std::uint64_t& buffer_end);
   [[nodiscard]] Result<void> warm_clocks();

@@ -57,6 +57,10 @@ Result<DriverTable> open_driver() {
   library.get_optional(table.mem_map, "cuMemMap");
   library.get_optional(table.mem_unmap, "cuMemUnmap");
   library.get_optional(table.mem_set_access, "cuMemSetAccess");
+  library.get_optional(table.module_get_global, "cuModuleGetGlobal_v2");
+  library.get_optional(table.texture_create, "cuTexObjectCreate");
+  library.get_optional(table.texture_destroy, "cuTexObjectDestroy");
+  library.get_optional(table.launch_kernel_ex, "cuLaunchKernelEx");
   if (!library.missing().empty())
     return fail(ErrorKind::no_device, fmt::format("the NVIDIA driver is too old (it has no {}); install one of CUDA 9 "
                                                   "or later (driver 384 or later)",

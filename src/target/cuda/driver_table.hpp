@@ -57,6 +57,52 @@ inline constexpr int k_on_device = 1;            ///< CU_MEM_LOCATION_TYPE_DEVIC
 inline constexpr int k_minimum_granularity = 0;  ///< CU_MEM_ALLOC_GRANULARITY_MINIMUM
 inline constexpr int k_read_and_write = 3;       ///< CU_MEM_ACCESS_FLAGS_PROT_READWRITE
 
+using TextureObject = unsigned long long;  ///< CUtexObject
+/// CUDA_RESOURCE_DESC, as far as it describes linear memory.
+struct LinearResource {
+  int type = 2;  ///< CU_RESOURCE_TYPE_LINEAR
+  int padding = 0;
+  DevicePointer address = 0;
+  int format = 3;  ///< CU_AD_FORMAT_UNSIGNED_INT32
+  unsigned channels = 1;
+  std::size_t bytes = 0;
+  int reserved[26] = {};
+  unsigned flags = 0;
+  unsigned tail = 0;
+};
+static_assert(sizeof(LinearResource) == 144);
+/// CUDA_TEXTURE_DESC
+struct TextureSettings {
+  int address_mode[3] = {1, 1, 1};  ///< CU_TR_ADDRESS_MODE_CLAMP
+  int filter_mode = 0;              ///< CU_TR_FILTER_MODE_POINT
+  unsigned flags = 1;               ///< CU_TRSF_READ_AS_INTEGER
+  unsigned max_anisotropy = 0;
+  int mipmap_filter_mode = 0;
+  float mipmap_levels[3] = {};
+  float border_color[4] = {};
+  int reserved[12] = {};
+};
+static_assert(sizeof(TextureSettings) == 104);
+
+/// CUlaunchAttribute, for the shape of a cluster.
+struct LaunchAttribute {
+  int id = 4;  ///< CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION
+  int padding = 0;
+  unsigned cluster[3] = {1, 1, 1};
+  unsigned reserved[13] = {};
+};
+static_assert(sizeof(LaunchAttribute) == 72);
+/// CUlaunchConfig
+struct LaunchConfig {
+  unsigned grid[3] = {1, 1, 1};
+  unsigned block[3] = {1, 1, 1};
+  unsigned dynamic_shared_bytes = 0;
+  StreamHandle stream = nullptr;
+  LaunchAttribute* attributes = nullptr;
+  unsigned attribute_count = 0;
+};
+static_assert(sizeof(LaunchConfig) == 56);
+
 inline constexpr int k_l2_fetch_limit = 5;  ///< CU_LIMIT_MAX_L2_FETCH_GRANULARITY, since CUDA 11
 
 inline constexpr DriverResult k_success = 0;
@@ -141,6 +187,13 @@ struct DriverTable {
                           unsigned long long flags) = nullptr;
   DriverResult (*mem_unmap)(DevicePointer, std::size_t bytes) = nullptr;
   DriverResult (*mem_set_access)(DevicePointer, std::size_t bytes, const MemoryAccess*, std::size_t count) = nullptr;
+
+  // Textures, a module's variables, and launches with attributes (since CUDA 11.8): null where the driver has none.
+  DriverResult (*module_get_global)(DevicePointer*, std::size_t* bytes, ModuleHandle, const char* name) = nullptr;
+  DriverResult (*texture_create)(TextureObject*, const LinearResource*, const TextureSettings*,
+                                 const void* view) = nullptr;
+  DriverResult (*texture_destroy)(TextureObject) = nullptr;
+  DriverResult (*launch_kernel_ex)(const LaunchConfig*, FunctionHandle, void** parameters, void** extra) = nullptr;
 
   /// Whether the driver has all of the virtual memory management.
   [[nodiscard]] bool has_virtual_memory() const noexcept;

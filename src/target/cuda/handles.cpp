@@ -66,6 +66,13 @@ Result<FunctionHandle> Module::function(const char* name) const {
   return function;
 }
 
+Result<DevicePointer> Module::variable(const char* name) const {
+  DevicePointer address = 0;
+  if (const auto result = m_driver->module_get_global(&address, nullptr, m_handle, name); result != k_success)
+    return tl::unexpected(driver_error(*m_driver, result, fmt::format("variable {} is not in its module", name)));
+  return address;
+}
+
 Result<DeviceMemory> DeviceMemory::allocate(const DriverTable& driver, std::size_t bytes) {
   DevicePointer address = 0;
   const auto result = driver.mem_alloc(&address, bytes);

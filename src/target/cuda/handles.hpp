@@ -37,6 +37,8 @@ class Module {
   ~Module();
 
   [[nodiscard]] Result<FunctionHandle> function(const char* name) const;
+  /// Precondition: the driver has module_get_global.
+  [[nodiscard]] Result<DevicePointer> variable(const char* name) const;
 
  private:
   Module(const DriverTable& driver, ModuleHandle handle) : m_driver(&driver), m_handle(handle) {}

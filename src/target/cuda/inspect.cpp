@@ -133,7 +133,8 @@ std::string architecture_info() {
   const auto disassembler = cuda::find_disassembler();
   std::string text =
       "PTX: 6.0 for sm_70; runs on compute capability 7.0 (Volta) and later, with any driver since CUDA 9\n"
-      "     sequence_l2: 7.4 for sm_80; for L2 prefetch sizes and dropped lines, with a driver since CUDA 11.4\n";
+      "     sequence_l2: 7.4 for sm_80; for L2 prefetch sizes and dropped lines, with a driver since CUDA 11.4\n"
+      "     cluster: 7.8 for sm_90; for shared memory of other SMs, with a driver since CUDA 11.8\n";
   if (disassembler.empty())
     return text + "disassembler: none (nvdisasm or cuobjdump of the CUDA toolkit is not on PATH)\n";
   text += fmt::format("disassembler: {}\n", disassembler);

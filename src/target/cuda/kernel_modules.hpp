@@ -14,13 +14,13 @@ struct KernelModule {
   std::uint32_t least_capability = 70;  ///< of the chips that take it, major * 10 + minor
 };
 
-enum class ModuleId : unsigned { base, chase, chase_timed, line_map, sequence, sequence_l2 };
-inline constexpr std::size_t k_module_count = 6;
+enum class ModuleId : unsigned { base, chase, chase_timed, line_map, sequence, sequence_l2, memories, cluster };
+inline constexpr std::size_t k_module_count = 8;
 
 /// In the order of ModuleId.
 [[nodiscard]] std::array<KernelModule, k_module_count> kernel_modules();
 
-/// SHA-256 over all of them, one after the other.
+/// SHA-256 over all of them, one after the other, and the kernels of operations, which are made at run time.
 [[nodiscard]] std::string kernel_modules_sha256();
 
 }  // namespace gpusonde::cuda

@@ -125,6 +125,52 @@ struct ThroughputParameters {
   unsigned loads;  ///< a multiple of 4
 };
 
+/// Kernels made by `instruction_ptx`: turns of a straight line of operations, the first one to fetch the code.
+struct InstructionParameters {
+  unsigned long long results;   ///< address of `turns` u64, zeroed: cycles of each, added
+  unsigned long long operands;  ///< address of 32 records of operands, one a lane
+  unsigned long long sink;      ///< address that is never written
+  unsigned turns;
+  unsigned reserved;
+};
+
+/// Kernels `memory_*`: a ring is walked for `lead_hops`, then `repetitions` times for `hops`. A node holds the next
+/// node's place, counted from the ring's first byte; those of `shared` and `read_only` are of 64 bits, others of 32.
+struct MemoryChaseParameters {
+  unsigned long long ring;     ///< address of the ring; of `shared`: of the words to be copied; constant: not used
+  unsigned long long texture;  ///< texture object over the ring, a channel of 32 bits
+  unsigned long long bytes;    ///< of the ring
+  unsigned long long results;  ///< address of `repetitions` u64, zeroed: cycles of each, added
+  unsigned long long reached;  ///< address of a u64: the place where the walk ended
+  unsigned long long sink;     ///< address that is never written
+  unsigned lead_hops;          ///< a multiple of 8
+  unsigned hops;               ///< a multiple of 8
+  unsigned repetitions;
+  unsigned reserved;
+};
+
+/// Kernels `sharing_*`: a ring of 64-bit addresses in L1, a node a line, is walked and timed for a lap, before and
+/// after loads of other memory.
+struct SharingParameters {
+  unsigned long long ring;         ///< address of the ring's first node
+  unsigned long long other;        ///< address of the other bytes; constant: not used
+  unsigned long long texture;      ///< texture object over the other bytes, a channel of 32 bits
+  unsigned long long other_bytes;  ///< a multiple of 1024
+  unsigned long long results;      ///< address of two u64, zeroed: cycles before and after
+  unsigned long long sink;
+  unsigned hops;  ///< of a lap, a multiple of 8
+  unsigned reserved;
+};
+
+/// Kernel `cluster_latency`: one cluster; each block in turn chases a ring in each block's shared memory.
+struct ClusterParameters {
+  unsigned long long cycles;  ///< address of u32 by [from][to]
+  unsigned long long sms;     ///< address of u32 by block
+  unsigned long long sink;
+  unsigned blocks;
+  unsigned hops;  ///< a multiple of 8
+};
+
 /// Kernels `timer`, `loop_overhead`, `spin_clock`.
 struct ClockParameters {
   unsigned long long results;  ///< address: u64 cycles each (timer), or {cycles, ns}

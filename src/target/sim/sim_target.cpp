@@ -44,6 +44,27 @@ DeviceInfo describe(const DeviceModel& model) {
   return info;
 }
 
+void add_instructions(const DeviceModel& model, Capabilities& result) {
+  const bool shared = result.max_shared_ring_bytes > 0;
+  for (std::size_t i = 0; i < k_operation_count; ++i) {
+    const auto operation = static_cast<Operation>(i);
+    const bool timed = std::any_of(model.instructions.begin(), model.instructions.end(),
+                                   [&](const auto& each) { return each.operation == to_string(operation); });
+    const bool of_shared = operation == Operation::shared_register || operation == Operation::shared_predicate;
+    const bool immediate = operation == Operation::shared_immediate && model.timing.register_read_cycles > 0;
+    if (timed || (shared && (of_shared || immediate))) result.operations.push_back(operation);
+  }
+  if (!model.constants.empty()) {
+    result.memories.push_back(MemoryKind::constant);
+    result.max_constant_bytes = 64 * 1024;
+  }
+  if (model.timing.texture_hit_cycles > 0) result.memories.push_back(MemoryKind::texture);
+  result.memories.push_back(MemoryKind::read_only);
+  if (shared) result.memories.push_back(MemoryKind::shared);
+  result.max_cluster_blocks = model.cluster.max_blocks;
+  if (model.cluster.max_blocks == 0) result.why_no_clusters = "this model has no clusters";
+}
+
 Capabilities capabilities_of(const DeviceModel& model, const DeviceInfo& info, bool physical) {
   Capabilities result;
   result.max_ring_bytes = PageTable(model.paging, model.memory_bytes, 0).mapped_bytes();
@@ -60,6 +81,7 @@ Capabilities capabilities_of(const DeviceModel& model, const DeviceInfo& info, b
     result.paths.push_back(LoadPath::shared);
     result.max_shared_ring_bytes = info.nominal.shared_per_block_bytes;
   }
+  add_instructions(model, result);
   return result;
 }
 

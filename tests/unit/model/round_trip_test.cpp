@@ -36,6 +36,14 @@ TEST(RoundTrip, OfRandomGeometry) {
     expect_round_trip(random_model(seed, {.max_noise = 0.02, .any_geometry = true}));
 }
 
+TEST(RoundTrip, OfRandomPipelines) {
+  for (std::uint64_t seed = 0; seed < 100; ++seed) {
+    const auto model = random_model(seed, {.any_pipelines = true});
+    ASSERT_TRUE(validate(model)) << validate(model).error().message;
+    expect_round_trip(model);
+  }
+}
+
 TEST(RoundTrip, OfEveryFieldAwayFromItsDefault) {
   auto model = random_model(3, {2, 2, 0.03, true});
   model.name = "a \"quoted\\name\" with \t and ü";

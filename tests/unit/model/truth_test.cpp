@@ -98,6 +98,43 @@ TEST(Truth, TellsEachTlbLevel) {
   EXPECT_EQ(name("tlb.3.replacement"), "random");
 }
 
+TEST(Truth, OfOperationsAndTheirMemories) {
+  auto model = example();
+  model.timing.register_read_cycles = 1;
+  model.timing.texture_hit_cycles = 80;
+  model.instructions = {{"ffma", 4, 1}, {"dfma", 63.5, 16}};
+  model.constants = {{2048, 64, 27}, {32768, 256, 90}};
+  model.cluster = {8, 33, 195, 20};
+  model.unified.emplace();
+  model.unified->total_bytes = 131072;
+  model.unified->shared_choices_bytes = {8192};
+  const auto found = truths(model, 2000);
+  const auto number = [&](const std::string& id) { return std::get<double>(found.at(id)); };
+  const auto name = [&](const std::string& id) { return std::get<std::string>(found.at(id)); };
+  EXPECT_EQ(number("instr.ffma.true_latency"), 4);
+  EXPECT_EQ(number("instr.dfma.true_latency"), 63.5);
+  EXPECT_EQ(number("instr.dfma.completion_interval"), 16);
+  EXPECT_EQ(number("instr.shared_load.true_latency"), 24);
+  EXPECT_EQ(number("instr.shared_load.completion_interval"), 1);  // 128 bytes of 32 lanes
+  EXPECT_EQ(number("operand.register_read"), 1);
+  EXPECT_EQ(number("constant.2.hit_latency"), 90);
+  EXPECT_EQ(number("constant.2.hit_latency_ns"), 45);
+  EXPECT_EQ(number("constant.2.capacity"), 32768);
+  EXPECT_FALSE(found.contains("constant.3.capacity"));
+  EXPECT_EQ(number("texture.hit_latency"), 80);
+  EXPECT_EQ(number("readonly.hit_latency"), 40);
+  EXPECT_EQ(number("dsmem.latency"), 195);
+  EXPECT_EQ(number("dsmem.self_latency"), 33);
+  EXPECT_EQ(name("constant.shares_l1"), "no");
+  EXPECT_EQ(name("texture.shares_l1"), "yes");
+  EXPECT_EQ(name("readonly.shares_l1"), "yes");
+  EXPECT_EQ(name("shared.shares_l1"), "yes");
+  const auto plain = truths(example(), 2000);
+  for (const auto* id : {"instr.ffma.true_latency", "operand.register_read", "constant.shares_l1",
+                         "texture.hit_latency", "dsmem.latency", "shared.shares_l1"})
+    EXPECT_FALSE(plain.contains(id)) << id;
+}
+
 TEST(Truth, LeavesOutWhatTheModelHasNot) {
   auto model = example();
   model.timing.shared_hit_cycles = 0;

@@ -48,6 +48,38 @@ TEST(Validation, NamesTheFieldAndTheRemedy) {
   EXPECT_EQ(error_after([](auto& m) { m.dram.banks = 0; }), "random-3: dram.banks is 0; give at least 1");
 }
 
+TEST(Validation, ChecksOperationsConstantsAndClusters) {
+  const auto with = [](const std::string& operation, double latency, double interval) {
+    return error_after([&](auto& m) { m.instructions = {{"lop3", 4, 2}, {operation, latency, interval}}; });
+  };
+  EXPECT_EQ(with("ffma", 4, 4), "no error");
+  EXPECT_EQ(
+      with("fma", 4, 1),
+      "random-3: instruction 2.operation is 'fma'; give ffma, imad, imad_wide, iadd3, lop3, mufu_ex2, dadd, dfma, "
+      "hfma2");
+  EXPECT_EQ(with("lop3", 4, 1), "random-3: instruction 2.operation is lop3 again; give each one once");
+  EXPECT_EQ(with("ffma", 1, 2), "random-3: instruction 2.latency_cycles is 1; give 2 to 1000");
+  EXPECT_EQ(with("ffma", 1, 0), "random-3: instruction 2.interval_cycles is 0; give more than 0, at most 1000");
+  const auto levels = [](std::uint64_t bytes, std::uint32_t line, double cycles) {
+    return error_after([&](auto& m) { m.constants = {{2048, 64, 27}, {bytes, line, cycles}}; });
+  };
+  EXPECT_EQ(levels(32768, 256, 90), "no error");
+  EXPECT_EQ(levels(2048, 64, 90), "random-3: constant 2.bytes is 2048; give more than the 2048 of the level before");
+  EXPECT_EQ(levels(32768, 64, 27), "random-3: constant 2.hit_cycles is 27; give more than the 27 of the level before");
+  EXPECT_EQ(levels(32768, 16, 90), "random-3: constant 2.line_bytes is 16 B; give a power of two from 32 B to 512 B");
+  EXPECT_EQ(levels(32800, 64, 90), "random-3: constant 2.bytes is 32800; give whole lines of 64 bytes");
+  EXPECT_EQ(error_after([](auto& m) { m.cluster.max_blocks = 17; }),
+            "random-3: cluster.max_blocks is 17; give 2 to 16, or 0 for none");
+  EXPECT_EQ(error_after([](auto& m) {
+              m.cluster = {8, 0, 195, 20};
+            }),
+            "random-3: cluster.self_cycles is 0; give more than 0, at most 10000");
+  EXPECT_EQ(error_after([](auto& m) {
+              m.cluster = {8, 33, 195, 200};
+            }),
+            "random-3: cluster.remote_spread_cycles is 200; give 0 to 195");
+}
+
 TEST(Validation, ChecksUnifiedStorage) {
   const auto with = [](std::vector<std::uint64_t> choices) {
     return error_after([&](auto& m) { m.unified = UnifiedStorageModel{65536, choices, 1024, 32, 2048}; });

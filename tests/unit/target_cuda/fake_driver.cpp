@@ -113,6 +113,12 @@ DriverResult launch(FunctionHandle function, unsigned blocks, unsigned, unsigned
     run_line_map_kernel(*g_fake, name, *static_cast<const LineMapParameters*>(parameters[0]), blocks);
   else if (name == "throughput")
     run_throughput_kernel(*g_fake, *static_cast<const ThroughputParameters*>(parameters[0]), blocks);
+  else if (name.starts_with("memory_"))
+    run_memory_kernel(*g_fake, name, *static_cast<const MemoryChaseParameters*>(parameters[0]));
+  else if (name.starts_with("sharing_"))
+    run_sharing_kernel(*g_fake, name, *static_cast<const SharingParameters*>(parameters[0]));
+  else if (name.ends_with("_short") || name.ends_with("_long"))
+    run_instruction_kernel(*g_fake, name, *static_cast<const InstructionParameters*>(parameters[0]));
   else if (name.starts_with("chase_"))
     chase(name, *static_cast<const ChaseParameters*>(parameters[0]));
   else
@@ -238,8 +244,13 @@ void fill_modules(DriverTable& t) {
       return g_fake->load_result;
     }
     ++g_fake->modules;
+    bool embedded = false;
     for (const auto& known : kernel_modules())
-      if (known.ptx.data() == image) g_fake->loaded.emplace_back(known.name);
+      if (known.ptx.data() == image) {
+        g_fake->loaded.emplace_back(known.name);
+        embedded = true;
+      }
+    if (!embedded) image = g_fake->made.emplace_back(static_cast<const char*>(image)).c_str();
     *module = reinterpret_cast<ModuleHandle>(const_cast<void*>(image));
     return k_success;
   };
@@ -274,6 +285,7 @@ FakeDriver::FakeDriver() {
   fill_modules(table);
   fill_memory(table);
   virtual_memory.fill(table);
+  fill_memory_functions(*this);
 }
 
 FakeDriver::~FakeDriver() { g_fake = nullptr; }

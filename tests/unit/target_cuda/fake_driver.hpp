@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <map>
 #include <memory>
@@ -11,6 +12,7 @@
 #include <vector>
 
 #include "fake_line_kernels.hpp"
+#include "fake_memory_kernels.hpp"
 #include "fake_virtual_memory.hpp"
 #include "target/cuda/driver_table.hpp"
 #include "target/cuda/kernel_parameters.hpp"
@@ -60,6 +62,8 @@ struct FakeDriver {
   std::vector<std::string> loaded;  ///< names of modules, in order
   std::vector<std::uint64_t> ends;  ///< by chase that worked: the offset it ended at
   FakeVirtualMemory virtual_memory;
+  FakeMemories memories;
+  std::deque<std::string> made;  ///< PTX that is not embedded, in the order it was compiled
   std::map<std::string, std::unique_ptr<std::string>> functions;
 };
 

@@ -25,25 +25,50 @@ TEST(Inspect, EveryKernelAnExperimentNeedsIsThere) {
   std::set<std::string> names;
   for (const auto& module : kernel_modules())
     for (const auto& [name, ptx] : split_ptx(module.ptx)) names.insert(name);
-  EXPECT_EQ(names.size(), 37U);
+  EXPECT_EQ(names.size(), 45U);
   for (const auto path :
        {LoadPath::global_ca, LoadPath::global_cg, LoadPath::global_cv, LoadPath::global_nc, LoadPath::shared})
     for (const auto chain : {ChainKind::pointer, ChainKind::index})
       for (const auto timing : {HopTiming::aggregate, HopTiming::per_hop})
         EXPECT_TRUE(names.contains(chase_kernel_name(path, chain, timing)));
-  for (const char* name : {"link", "link_list", "timer", "loop_overhead", "spin_clock", "sequence_ca", "sequence_cg",
-                           "sequence_cv", "sequence_nc", "sequence_cg_0", "sequence_cg_64", "sequence_cg_128",
-                           "sequence_cg_256", "link_self", "line_map_load", "line_map_atomic", "throughput"})
+  for (const char* name : {"link",
+                           "link_list",
+                           "timer",
+                           "loop_overhead",
+                           "spin_clock",
+                           "sequence_ca",
+                           "sequence_cg",
+                           "sequence_cv",
+                           "sequence_nc",
+                           "sequence_cg_0",
+                           "sequence_cg_64",
+                           "sequence_cg_128",
+                           "sequence_cg_256",
+                           "link_self",
+                           "line_map_load",
+                           "line_map_atomic",
+                           "throughput",
+                           "memory_constant",
+                           "memory_texture",
+                           "memory_read_only",
+                           "memory_shared",
+                           "sharing_constant",
+                           "sharing_texture",
+                           "sharing_read_only",
+                           "cluster_latency"})
     EXPECT_TRUE(names.contains(name));
 }
 
 // What later chips added lies in a module of its own, so that nothing else needs them.
 TEST(Inspect, PtxIsForAnyChipSinceVoltaOrSaysItsOwn) {
   for (const auto& module : kernel_modules()) {
-    const bool later = module.name == "sequence_l2";
-    const char* target = later ? ".version 7.4\n.target sm_80\n" : ".version 6.0\n.target sm_70\n";
+    const bool ampere = module.name == "sequence_l2";
+    const bool hopper = module.name == "cluster";
+    const char* target = ampere   ? ".version 7.4\n.target sm_80\n"
+                         : hopper ? ".version 7.8\n.target sm_90\n"
+                                  : ".version 6.0\n.target sm_70\n";
     EXPECT_NE(module.ptx.find(target), std::string_view::npos) << module.name;
-    EXPECT_EQ(module.least_capability, later ? 80U : 70U) << module.name;
+    EXPECT_EQ(module.least_capability, ampere ? 80U : hopper ? 90U : 70U) << module.name;
     EXPECT_EQ(module.ptx.find(".local"), std::string_view::npos) << module.name << ": local memory passes through L1";
   }
 }

@@ -92,6 +92,8 @@ class ModelReader {
     reader.number("loop_overhead_cycles", timing.loop_overhead_cycles);
     reader.number("shared_hit_cycles", timing.shared_hit_cycles);
     reader.number("crossbar_lines_per_cycle", timing.crossbar_lines_per_cycle);
+    reader.number("crossbar_bytes_per_cycle", timing.crossbar_bytes_per_cycle);
+    reader.number("shared_bytes_per_cycle", timing.shared_bytes_per_cycle);
     reader.finish();
   }
 

@@ -83,6 +83,8 @@ void write_timing(Writer& writer, const TimingModel& timing) {
   writer.line("loop_overhead_cycles", timing.loop_overhead_cycles);
   writer.line("shared_hit_cycles", timing.shared_hit_cycles);
   writer.line("crossbar_lines_per_cycle", timing.crossbar_lines_per_cycle);
+  writer.line("crossbar_bytes_per_cycle", timing.crossbar_bytes_per_cycle);
+  writer.line("shared_bytes_per_cycle", timing.shared_bytes_per_cycle);
 }
 
 void write_cache(Writer& writer, const CacheModel& cache) {

@@ -7,6 +7,7 @@ extern const std::string_view base_ptx;
 extern const std::string_view chase_ptx;
 extern const std::string_view chase_timed_ptx;
 extern const std::string_view line_map_ptx;
+extern const std::string_view loads_ptx;
 extern const std::string_view sequence_ptx;
 extern const std::string_view sequence_l2_ptx;
 }  // namespace gpusonde::embedded
@@ -18,6 +19,7 @@ std::array<KernelModule, k_module_count> kernel_modules() {
           KernelModule{"chase", embedded::chase_ptx},
           KernelModule{"chase_timed", embedded::chase_timed_ptx},
           KernelModule{"line_map", embedded::line_map_ptx},
+          KernelModule{"loads", embedded::loads_ptx},
           KernelModule{"sequence", embedded::sequence_ptx},
           KernelModule{"sequence_l2", embedded::sequence_l2_ptx, 80}};
 }

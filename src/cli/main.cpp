@@ -65,6 +65,9 @@ void add_commands(CLI::App& app, CommandContext& context) {
   add_cache(app, context);
   add_slices(app, context);
   add_map(app, context);
+  add_crossbar(app, context);
+  add_bandwidth(app, context);
+  add_load(app, context);
   add_hash(app, context);
   add_analyze(app, context);
   add_plot(app, context);

@@ -17,6 +17,9 @@ namespace gpusonde {
 [[nodiscard]] const Probe& l1_probe();
 [[nodiscard]] const Probe& slices_probe();
 [[nodiscard]] const Probe& l2_probe();
+[[nodiscard]] const Probe& crossbar_probe();
+[[nodiscard]] const Probe& bandwidth_probe();
+[[nodiscard]] const Probe& load_probe();
 
 /// SM clock in MHz from the table `clock`.
 [[nodiscard]] Estimate sm_clock_estimate(const Measurements& measurements);

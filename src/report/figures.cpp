@@ -1,6 +1,7 @@
 // All figures of a run, in reading order.
 #include "report/figure_capacity.hpp"
 #include "report/figure_latency.hpp"
+#include "report/figure_loads.hpp"
 #include "report/figure_map.hpp"
 #include "report/figure_tlb.hpp"
 #include "report/report.hpp"
@@ -16,6 +17,8 @@ std::vector<Figure> figures(const Run& run) {
   if (auto alias = report::alias_figure(run)) out.push_back(std::move(*alias));
   if (auto map = report::load_map_figure(run)) out.push_back(std::move(*map));
   if (auto map = report::atomic_map_figure(run)) out.push_back(std::move(*map));
+  if (auto bandwidth = report::bandwidth_figure(run)) out.push_back(std::move(*bandwidth));
+  if (auto load = report::load_figure(run)) out.push_back(std::move(*load));
   return out;
 }
 

@@ -74,6 +74,8 @@ std::string plots_html(const Run& run) {
   if (is_next("tlb.alias")) add(next_sweep(), std::string(k_alias_title), table_link(run, "tlb.alias"));
   if (is_next("slices.map")) add("", std::string(k_map_heading), table_link(run, "slices.load"));
   if (is_next("slices.atomic")) add("", std::string(k_atomic_map_heading), table_link(run, "slices.atomic"));
+  if (is_next("bandwidth")) add("", "Bandwidth", table_link(run, "bandwidth.stream"));
+  if (is_next("load.curve")) add("", "Latency against bandwidth", table_link(run, "derived.load.curve"));
   return out.empty() ? "<p>No curve was measured.</p>\n" : out;
 }
 

@@ -111,11 +111,8 @@ class BandwidthAnalysis {
     if (m_theoretical <= 0) return;
     samples.emplace_back("theoretical_bytes_per_second", m_theoretical);
     if (!estimate.ok()) return;
-    samples.emplace_back("of_theoretical", estimate.value / m_theoretical);
-    if (estimate.value <= m_theoretical) return;
-    const auto reason = fmt::format("{:.1f} GB/s is more than the {:.1f} that memory's pins carry at {} MHz",
-                                    estimate.value / 1e9, m_theoretical / 1e9, m_input.device.nominal.memory_clock_mhz);
-    estimate = {estimate.interval.low > m_theoretical ? Outcome::failed : Outcome::inconclusive, 0, {}, reason};
+    estimate = limited_by_pins(std::move(estimate), m_theoretical);
+    if (estimate.ok()) samples.emplace_back("of_theoretical", estimate.value / m_theoretical);
   }
 
   static void limit_by_sm(const StreamKind& kind, double per_sm, Estimate& estimate, SampleList& samples) {
@@ -152,6 +149,18 @@ class BandwidthAnalysis {
 };
 
 }  // namespace
+
+Estimate limited_by_pins(Estimate estimate, double bytes_per_second) {
+  if (!estimate.ok() || !(bytes_per_second > 0) || estimate.interval.high <= bytes_per_second) return estimate;
+  if (estimate.value > k_slack * bytes_per_second) {
+    const auto reason = fmt::format("{:.1f} GB/s is more than the {:.1f} GB/s that memory's pins carry",
+                                    estimate.value / 1e9, bytes_per_second / 1e9);
+    return {estimate.interval.low > bytes_per_second ? Outcome::failed : Outcome::inconclusive, 0, {}, reason};
+  }
+  estimate.value = std::min(estimate.value, bytes_per_second);
+  estimate.interval = {std::min(estimate.interval.low, estimate.value), bytes_per_second};
+  return estimate;
+}
 
 Analysis analyze_bandwidth(const AnalysisInput& input) { return BandwidthAnalysis(input).run(); }
 

@@ -53,6 +53,10 @@ void store(Table& table, const StreamRow& row);
 /// Threads an SM that moved most in repetition 0; 0 without one.
 [[nodiscard]] std::uint64_t best_threads(const std::vector<StreamRow>& rows, const StreamKind& kind);
 
+/// What memory's pins carry at most, 0 where that is not known: an estimate that reaches beyond it by its error alone
+/// ends there, one that is more by over 1 % is inconclusive, or failed where its whole interval is.
+[[nodiscard]] Estimate limited_by_pins(Estimate estimate, double bytes_per_second);
+
 [[nodiscard]] Result<void> measure_bandwidth(ProbeContext& context);
 [[nodiscard]] Analysis analyze_bandwidth(const AnalysisInput& input);
 

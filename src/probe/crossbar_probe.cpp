@@ -6,6 +6,7 @@
 #include <map>
 
 #include "inference/repetitions.hpp"
+#include "inference/statistics.hpp"
 #include "probe/findings.hpp"
 #include "probe/probes.hpp"
 
@@ -128,14 +129,17 @@ Analysis analyze_crossbar(const AnalysisInput& input) {
           not_ok(std::string(spec.id), std::string(spec.unit), Outcome::skipped, "not measured"));
     return analysis;
   }
-  SampleList samples{{"repetitions", static_cast<double>(k_repetitions)}};
-  for (const auto& [sms, by_threads] : rates)
-    for (const auto& [threads, values] : by_threads)
-      samples.emplace_back(fmt::format("sms_{}_threads_{}", sms, threads),
-                           *std::max_element(values.begin(), values.end()));
-  analysis.findings.push_back(make_finding("crossbar.lines_per_cycle", "count", of_one_sm(rates), evidence, samples));
+  const auto samples = [&rates](std::uint64_t sms) {
+    SampleList list{{"sms", static_cast<double>(sms)}, {"repetitions", static_cast<double>(k_repetitions)}};
+    if (const auto of = rates.find(sms); of != rates.end())
+      for (const auto& [threads, values] : of->second)
+        list.emplace_back(fmt::format("with_{}_threads", threads), median(values));
+    return list;
+  };
+  analysis.findings.push_back(
+      make_finding("crossbar.lines_per_cycle", "count", of_one_sm(rates), evidence, samples(1)));
   analysis.findings.push_back(make_finding("crossbar.all_lines_per_cycle", "count", saturated(rates.rbegin()->second),
-                                           evidence, {{"sms", static_cast<double>(rates.rbegin()->first)}}));
+                                           evidence, samples(rates.rbegin()->first)));
   return analysis;
 }
 

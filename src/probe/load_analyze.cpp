@@ -8,6 +8,7 @@
 #include "core/units.hpp"
 #include "inference/load_curve.hpp"
 #include "inference/repetitions.hpp"
+#include "probe/bandwidth_probe.hpp"
 #include "probe/load_probe.hpp"
 #include "probe/probes.hpp"
 
@@ -181,12 +182,7 @@ class LoadAnalysis {
     if (const auto why = broken_law(curves, best + 1, best); estimate.ok() && !why.empty())
       estimate = inconclusive(why);
     const auto& point = curves.begin()->second[best];
-    if (const double pins = theoretical(); level == "dram" && pins > 0 && estimate.ok() && estimate.value > pins)
-      estimate = {estimate.interval.low > pins ? Outcome::failed : Outcome::inconclusive,
-                  0,
-                  {},
-                  fmt::format("{:.1f} GB/s is more than the {:.1f} that memory's pins carry", estimate.value / 1e9,
-                              pins / 1e9)};
+    if (level == "dram") estimate = limited_by_pins(std::move(estimate), theoretical());
     add(level, "peak", "bytes/s", estimate, "load.curve",
         {{"bytes_under_way", point.bytes_under_way},
          {"latency_cycles", point.latency_cycles},

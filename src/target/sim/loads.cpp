@@ -77,7 +77,8 @@ class ChaseRun {
     return true;
   }
 
-  /// Mean over warps, and that of the slowest.
+  /// Mean over warps, and that of the slowest over all rounds: what it was slower by in those that were followed
+  /// comes of chance, and so less over more of them.
   [[nodiscard]] double round_cycles() const {
     double sum = 0;
     for (const auto& warp : m_warps) sum += round_cycles(warp);
@@ -86,7 +87,8 @@ class ChaseRun {
   [[nodiscard]] double slowest_round_cycles() const {
     double most = 0;
     for (const auto& warp : m_warps) most = std::max(most, round_cycles(warp));
-    return most;
+    const double mean = round_cycles();
+    return mean + (most - mean) * std::sqrt(static_cast<double>(m_rounds - m_first_rounds) / m_e.rounds);
   }
 
  private:

@@ -171,6 +171,9 @@ class Truths {
     if (timing.crossbar_bytes_per_cycle > 0)
       lines = std::min(lines, timing.crossbar_bytes_per_cycle / shared->sector_bytes);
     add("crossbar.lines_per_cycle", lines);
+    // Only where L2's quarter that is loaded does not miss a translation.
+    const auto quarter = std::min<std::uint64_t>(shared->capacity_bytes() / 4, 8ULL << 20);
+    if (!m_model.tlbs.empty() && m_model.tlbs.front().entries * m_model.tlbs.front().span_bytes < quarter) return;
     const double l2_cycles = shared->hit.cycles(m_sm_mhz);
     add("load.l2.idle_latency", l2_cycles);
     add("load.l2.idle_latency_ns", cycles_to_ns(l2_cycles, m_sm_mhz));

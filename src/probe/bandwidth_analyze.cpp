@@ -14,6 +14,7 @@ namespace {
 constexpr double k_timer_tick_ns = 1000;       // the global timer's, on the coarse side
 constexpr double k_own_bytes_per_cycle = 128;  // of an SM's L1 or shared memory. Source: CUDA C++ Programming Guide
 constexpr double k_slack = 1.01;
+constexpr double k_more_than_past = 1.1;
 constexpr double k_clock_held = 0.98;     // of the clock at the beginning: below, it is said
 constexpr double k_clock_unclear = 0.90;  // and below this nothing is claimed
 
@@ -94,6 +95,7 @@ class BandwidthAnalysis {
     auto estimate = mean_of_repetitions(rates, {.resolution = k_timer_tick_ns / std::max(least_ns, 1.0)});
     if (kind.level == "dram") limit_by_pins(estimate, samples);
     if (kind.level == "l1" || kind.level == "shared") limit_by_sm(kind, per_sm, estimate, samples);
+    if (kind.level == "l1") hold_against_l2(estimate);
     compare_clocks(kind, sm_mhz, estimate, samples);
     return estimate;
   }
@@ -123,6 +125,18 @@ class BandwidthAnalysis {
                 {},
                 fmt::format("{:.1f} bytes a cycle of each SM are more than the 128 that its {} has", per_sm,
                             kind.level == "l1" ? "L1" : "shared memory")};
+  }
+
+  void hold_against_l2(Estimate& estimate) const {
+    if (!estimate.ok()) return;
+    double past = 0;
+    for (const auto& row : m_rows)
+      if (row.level == k_past_l1.level) past = std::max(past, row.bytes_per_second());
+    if (past > 0 && estimate.value < k_more_than_past * past)
+      estimate =
+          inconclusive(fmt::format("{:.1f} GB/s, and past L1 {:.1f} GB/s: what was read did not stay in L1, or "
+                                   "L1 is no faster",
+                                   estimate.value / 1e9, past / 1e9));
   }
 
   /// A clock that was held down makes a figure lower, which is said; SMs that were not all there make it meaningless.

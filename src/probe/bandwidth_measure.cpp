@@ -29,6 +29,7 @@ class BandwidthMeasurement {
     state("begin");
     for (const auto& kind : k_stream_kinds)
       if (const auto e = experiment_of(kind)) m_planned.push_back({kind, *e});
+    if (auto r = past_l1(); !r) return r;
     for (const auto threads : k_threads)
       if (auto r = choose(threads); !r) return r;
     if (auto r = repeat(); !r) return r;
@@ -75,6 +76,20 @@ class BandwidthMeasurement {
     e.bytes = set.bytes;
     e.passes = static_cast<std::uint32_t>(std::max<std::uint64_t>(1, moved / set.bytes));
     return e;
+  }
+
+  /// What L1 is to give, asked past it, and less of it: a reading to hold L1's against.
+  Result<void> past_l1() {
+    const auto l1 = std::find_if(m_planned.begin(), m_planned.end(),
+                                 [](const Planned& planned) { return planned.kind.level == "l1"; });
+    if (l1 == m_planned.end()) return {};
+    Planned past{k_past_l1, l1->experiment};
+    past.experiment.path = LoadPath::global_cg;
+    past.experiment.passes = std::max(1U, past.experiment.passes / 8);
+    const auto samples = run_one<BandwidthSamples>(m_context.target, m_context.cancel, past.experiment);
+    if (!samples) return tl::unexpected(samples.error());
+    keep(past, past.experiment.threads_per_sm, 0, *samples);
+    return {};
   }
 
   void keep(const Planned& planned, std::uint32_t threads, std::uint32_t repetition, const BandwidthSamples& samples) {

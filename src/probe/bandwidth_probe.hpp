@@ -27,6 +27,8 @@ inline constexpr std::array<StreamKind, 10> k_stream_kinds{{{"l1", "read"},
                                                             {"dram", "read"},
                                                             {"dram", "write"},
                                                             {"dram", "copy"}}};
+/// The same set as L1's, read past L1.
+inline constexpr StreamKind k_past_l1{"past_l1", "read"};
 [[nodiscard]] std::string finding_id(const StreamKind& kind);
 
 /// One row of `bandwidth.stream`.

@@ -45,7 +45,9 @@ std::vector<std::uint32_t> counts_of_sms(std::uint32_t sm_count) {
 
 Result<void> measure_crossbar(ProbeContext& context) {
   const auto& capabilities = context.target.capabilities();
-  const auto lines = std::min(k_lines, capabilities.max_ring_bytes / k_line_bytes);
+  auto lines = std::min(k_lines, capabilities.max_ring_bytes / k_line_bytes);
+  if (const auto l2 = context.target.device().nominal.l2_bytes; l2 != 0)
+    lines = std::clamp<std::uint64_t>(l2 / 4 / k_line_bytes, 1, lines);
   std::vector<Experiment> experiments;
   std::vector<std::array<std::uint64_t, 3>> settings;
   for (const auto sms : counts_of_sms(context.target.device().sm_count))

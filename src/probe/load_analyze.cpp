@@ -16,6 +16,7 @@ namespace gpusonde {
 namespace {
 
 constexpr double k_saturated = 0.9;      // of the time a load with half the chains: no longer overlapping
+constexpr double k_nearer = 0.9;         // of a load that goes past L1
 constexpr double k_little_error = 0.08;  // bytes under way against bandwidth times latency
 constexpr double k_timer_tick_ns = 1000;
 constexpr double k_chase_resolution = 0.002;
@@ -79,12 +80,27 @@ class LoadAnalysis {
       if (!estimate.ok()) return add(level, "completion_interval", "cycles", estimate, "load.chains");
       samples.emplace_back(fmt::format("chains_{}", chains), estimate.value);
     }
+    if (const auto why = not_in_l1(level, estimates); !why.empty())
+      return add(level, "completion_interval", "cycles", inconclusive(why), "load.chains", std::move(samples));
     auto best = estimates.begin();
     for (auto it = estimates.begin(); it != estimates.end(); ++it)
       if (it->second.value < best->second.value) best = it;
     samples.emplace_back("chains", static_cast<double>(best->first));
     samples.emplace_back("still_overlapping", std::string(still_overlaps(estimates) ? "yes" : "no"));
     add(level, "completion_interval", "cycles", best->second, "load.chains", std::move(samples));
+  }
+
+  /// In words, if one chain takes about as long as one that goes past L1; else empty.
+  [[nodiscard]] std::string not_in_l1(const std::string& level,
+                                      const std::map<std::uint64_t, Estimate>& estimates) const {
+    if (level != "l1" || !estimates.contains(1)) return {};
+    std::vector<double> past;
+    for (const auto& row : m_chains)
+      if (row.level == "l2" && row.chains == 1) past.push_back(row.round_cycles);
+    const auto l2 = mean_of_repetitions(past);
+    if (!l2.ok() || estimates.at(1).value < k_nearer * l2.value) return {};
+    return fmt::format("a load takes {:.1f} cycles and one past L1 {:.1f}: what was loaded did not stay in L1",
+                       estimates.at(1).value, l2.value);
   }
 
   /// Whether twice the chains took clearly less than twice the time to the last: more of them would bring more.

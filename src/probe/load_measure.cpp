@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::uint64_t k_line_bytes = 128;
 constexpr std::uint32_t k_repetitions = 5;
-constexpr std::uint64_t k_l1_ring_bytes = 16 * 1024;
+constexpr std::uint64_t k_l1_ring_bytes = 8 * 1024;
 constexpr std::uint64_t k_l2_chain_ring_bytes = 512 * 1024;  // so small that one warp has soon walked it
 constexpr std::uint64_t k_l2_ring_bytes = 8ULL << 20;
 constexpr std::uint64_t k_dram_ring_bytes = 8ULL << 30;
@@ -73,7 +73,7 @@ class LoadMeasurement {
     e.whole_lines = std::string_view(table) == "load.curve";
     e.path = level == "l1" ? LoadPath::global_ca : LoadPath::global_cg;
     e.ring.order.stride_bytes = k_line_bytes;
-    e.ring.order.seed = m_context.options.seed;
+    e.ring.order.seed = m_context.options.seed + repetition;  // other lines, so that they do not speak for all
     const std::uint64_t chains = std::uint64_t{e.chains} * e.warps * sms;
     if (!(level == "dram" ? of_memory(e, chains) : of_cache(e, level, chains))) return;
     m_experiments.emplace_back(e);

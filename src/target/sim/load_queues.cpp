@@ -131,9 +131,10 @@ void LoadQueues::serve_slice(const Event& event) {
 // DRAM's latency is that of the whole way, so the way to here is taken off again.
 void LoadQueues::serve_memory(const Event& event) {
   const UnderWay& under_way = m_loads[event.id];
-  const auto bytes = std::max({under_way.load.bytes, m_fetched_bytes, m_column_bytes});
-  const double back =
-      m_machine.dram().serve(under_way.physical, bytes / m_column_bytes, event.time - m_half_way_cycles, m_origin_ns);
+  const auto columns = [this](std::uint32_t bytes) { return std::max(1U, bytes / m_column_bytes); };
+  const auto brought = std::max(under_way.load.bytes, m_fetched_bytes);
+  const double back = m_machine.dram().serve(under_way.physical, columns(brought), event.time - m_half_way_cycles,
+                                             m_origin_ns, columns(under_way.load.bytes));
   push(back + under_way.distance_cycles / 2 + m_translation_cycles, event.id, Stage::back);
 }
 

@@ -12,9 +12,9 @@ namespace gpusonde::sim {
 namespace {
 
 constexpr std::uint32_t k_any_sm = 0;
-constexpr std::uint64_t k_chase_loads = 40'000;  // of all chains, to be followed
+constexpr std::uint64_t k_chase_loads = 20'000;  // of all chains, to be followed
 constexpr std::uint64_t k_least_rounds = 4;
-constexpr std::uint64_t k_stream_lines = 100'000;
+constexpr std::uint64_t k_stream_lines = 50'000;
 constexpr std::uint64_t k_lines_under_way = 16'384;  // of all SMs: enough for every queue to be full
 constexpr std::uint64_t k_piece_bytes = 512;         // 16 bytes a lane
 constexpr std::uint64_t k_line_bytes = 128;
@@ -145,7 +145,7 @@ class StreamRun {
 
   /// Lines a cycle when all are busy; nothing when cancelled.
   std::optional<double> lines_per_cycle(const CancelToken* cancel) {
-    const auto lines = std::max<std::uint64_t>(k_stream_lines, 8 * m_pieces.size() * k_lines_a_piece);
+    const auto lines = std::max<std::uint64_t>(k_stream_lines, 5 * m_pieces.size() * k_lines_a_piece);
     for (std::uint32_t piece = 0; piece < m_pieces.size(); ++piece) send(piece, 0);
     double first = 0;
     double last = 0;

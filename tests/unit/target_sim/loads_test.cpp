@@ -67,6 +67,17 @@ TEST(SimLoadedChase, TheFirstTranslationsMissBeyondTheirReach) {
   EXPECT_DOUBLE_EQ(chase(model, ring_of(16 * k_mib / 128)).round_cycles, 511);
 }
 
+// A sector is not kept waiting by the rest of what is fetched with it; the other sectors of a line are.
+TEST(SimLoadedChase, FurtherColumnsTakeTheirTime) {
+  auto model = busy_model();
+  model.dram.column_ns = 4;
+  model.caches[1].fetch_bytes = 64;
+  auto e = ring_of(100'000);
+  EXPECT_DOUBLE_EQ(chase(model, e).round_cycles, 500);
+  e.whole_lines = true;
+  EXPECT_DOUBLE_EQ(chase(model, e).round_cycles, 512);
+}
+
 TEST(SimLoadedChase, ChainsOfAWarpOverlap) {
   const auto model = busy_model();
   for (const std::uint32_t chains : {2U, 4U, 8U}) {

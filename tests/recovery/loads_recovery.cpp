@@ -35,7 +35,7 @@ DeviceModel with_widths(DeviceModel model, std::uint64_t seed) {
   model.timing.shared_hit_cycles = 20;
   model.timing.shared_bytes_per_cycle = static_cast<double>(32 * random.between(1, 4));
   model.shared_per_sm_bytes = 64 * k_kib;
-  model.dram.activate_ns = static_cast<double>(random.below(40));
+  model.dram.activate_ns = static_cast<double>(random.below(12));
   model.dram.column_ns = static_cast<double>(random.below(4));
   for (auto& cache : model.caches) cache.lines_per_cycle = 0.25 * static_cast<double>(random.between(1, 4));
   return model;

@@ -67,6 +67,9 @@ void add_commands(CLI::App& app, CommandContext& context) {
   add_map(app, context);
   add_instr(app, context);
   add_memories(app, context);
+  add_crossbar(app, context);
+  add_bandwidth(app, context);
+  add_load(app, context);
   add_hash(app, context);
   add_analyze(app, context);
   add_plot(app, context);

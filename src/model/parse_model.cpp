@@ -97,6 +97,8 @@ class ModelReader {
     reader.number("register_read_cycles", timing.register_read_cycles);
     reader.number("texture_hit_cycles", timing.texture_hit_cycles);
     reader.number("crossbar_lines_per_cycle", timing.crossbar_lines_per_cycle);
+    reader.number("crossbar_bytes_per_cycle", timing.crossbar_bytes_per_cycle);
+    reader.number("shared_bytes_per_cycle", timing.shared_bytes_per_cycle);
     reader.finish();
   }
 

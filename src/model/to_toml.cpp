@@ -85,6 +85,8 @@ void write_timing(Writer& writer, const TimingModel& timing) {
   writer.line("register_read_cycles", timing.register_read_cycles);
   writer.line("texture_hit_cycles", timing.texture_hit_cycles);
   writer.line("crossbar_lines_per_cycle", timing.crossbar_lines_per_cycle);
+  writer.line("crossbar_bytes_per_cycle", timing.crossbar_bytes_per_cycle);
+  writer.line("shared_bytes_per_cycle", timing.shared_bytes_per_cycle);
 }
 
 void write_cache(Writer& writer, const CacheModel& cache) {

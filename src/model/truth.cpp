@@ -34,6 +34,7 @@ class Truths {
     if (timing.shared_hit_cycles > 0) add_latency("shared.hit_latency", timing.shared_hit_cycles);
     instructions();
     memories();
+    loads();
     return std::move(m_truths);
   }
 
@@ -186,6 +187,34 @@ class Truths {
     if (m_model.cluster.max_blocks == 0) return;
     add_latency("dsmem.latency", m_model.cluster.remote_cycles);
     add_latency("dsmem.self_latency", m_model.cluster.self_cycles);
+  }
+
+  /// What follows from the model alone, without queues.
+  void loads() {
+    const auto& timing = m_model.timing;
+    const double cycles_per_second = 1e6 * m_sm_mhz * m_model.sm_count;
+    const CacheModel* shared = nullptr;
+    for (const auto& cache : m_model.caches) {
+      if (cache.allocates_cg && shared == nullptr) shared = &cache;
+      if (cache.allocates_cg || cache.scope != Scope::sm) continue;
+      add("bandwidth.l1.read", cache.line_bytes * cache.lines_per_cycle * cycles_per_second);
+      add("load.l1.completion_interval", std::max(cache.hit.cycles(m_sm_mhz) / 8, 1 / cache.lines_per_cycle));
+    }
+    for (const auto* transfer : {"read", "write", "copy"})
+      if (timing.shared_hit_cycles > 0)
+        add(std::string("bandwidth.shared.") + transfer, timing.shared_bytes_per_cycle * cycles_per_second);
+    if (shared == nullptr) return;
+    // What comes back is a sector a line.
+    double lines = timing.crossbar_lines_per_cycle;
+    if (timing.crossbar_bytes_per_cycle > 0)
+      lines = std::min(lines, timing.crossbar_bytes_per_cycle / shared->sector_bytes);
+    add("crossbar.lines_per_cycle", lines);
+    // Only where L2's quarter that is loaded does not miss a translation.
+    const auto quarter = std::min<std::uint64_t>(shared->capacity_bytes() / 4, 8ULL << 20);
+    if (!m_model.tlbs.empty() && m_model.tlbs.front().entries * m_model.tlbs.front().span_bytes < quarter) return;
+    const double l2_cycles = shared->hit.cycles(m_sm_mhz);
+    add("load.l2.idle_latency", l2_cycles);
+    add("load.l2.idle_latency_ns", cycles_to_ns(l2_cycles, m_sm_mhz));
   }
 
   const DeviceModel& m_model;

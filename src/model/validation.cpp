@@ -102,6 +102,8 @@ class Checker {
     number("loop_overhead_cycles", timing.loop_overhead_cycles, 0, 1000);
     number("shared_hit_cycles", timing.shared_hit_cycles, 0, 1000);
     above_zero("crossbar_lines_per_cycle", timing.crossbar_lines_per_cycle, 1024);
+    number("crossbar_bytes_per_cycle", timing.crossbar_bytes_per_cycle, 0, 65536);
+    above_zero("shared_bytes_per_cycle", timing.shared_bytes_per_cycle, 65536);
   }
 
   void cache(std::size_t level) {

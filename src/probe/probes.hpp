@@ -19,6 +19,9 @@ namespace gpusonde {
 [[nodiscard]] const Probe& l2_probe();
 [[nodiscard]] const Probe& instr_probe();
 [[nodiscard]] const Probe& memories_probe();
+[[nodiscard]] const Probe& crossbar_probe();
+[[nodiscard]] const Probe& bandwidth_probe();
+[[nodiscard]] const Probe& load_probe();
 
 /// SM clock in MHz from the table `clock`.
 [[nodiscard]] Estimate sm_clock_estimate(const Measurements& measurements);

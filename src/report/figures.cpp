@@ -2,6 +2,7 @@
 #include "report/figure_capacity.hpp"
 #include "report/figure_instr.hpp"
 #include "report/figure_latency.hpp"
+#include "report/figure_loads.hpp"
 #include "report/figure_map.hpp"
 #include "report/figure_tlb.hpp"
 #include "report/report.hpp"
@@ -19,6 +20,8 @@ std::vector<Figure> figures(const Run& run) {
   if (auto map = report::atomic_map_figure(run)) out.push_back(std::move(*map));
   if (auto intervals = report::intervals_figure(run)) out.push_back(std::move(*intervals));
   if (auto cluster = report::cluster_map_figure(run)) out.push_back(std::move(*cluster));
+  if (auto bandwidth = report::bandwidth_figure(run)) out.push_back(std::move(*bandwidth));
+  if (auto load = report::load_figure(run)) out.push_back(std::move(*load));
   return out;
 }
 

@@ -77,6 +77,8 @@ std::string plots_html(const Run& run) {
   if (is_next("slices.atomic")) add("", std::string(k_atomic_map_heading), table_link(run, "slices.atomic"));
   if (is_next("instr.intervals")) add("", std::string(k_intervals_heading), table_link(run, "derived.instr.intervals"));
   if (is_next("memories.cluster")) add("", std::string(k_cluster_map_heading), table_link(run, "memories.cluster"));
+  if (is_next("bandwidth")) add("", "Bandwidth", table_link(run, "bandwidth.stream"));
+  if (is_next("load.curve")) add("", "Latency against bandwidth", table_link(run, "derived.load.curve"));
   return out.empty() ? "<p>No curve was measured.</p>\n" : out;
 }
 

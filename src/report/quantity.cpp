@@ -47,7 +47,7 @@ std::string quantity(double value, std::string_view unit) {
     constexpr std::array<std::string_view, 5> steps{"B/s", "kB/s", "MB/s", "GB/s", "TB/s"};
     std::size_t step = 0;
     for (; std::fabs(value) >= 1000 && step + 1 < steps.size(); ++step) value /= 1000;
-    return fmt::format("{:.1f} {}", value, steps[step]);
+    return fmt::format("{:.4g} {}", value, steps[step]);
   }
   if (unit.empty() || unit == "count") return plain_number(value);
   return fmt::format("{} {}", plain_number(value), unit);

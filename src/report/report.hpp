@@ -35,6 +35,12 @@ struct TextStyle {
 [[nodiscard]] std::string instr_text(const Run& run, const TextStyle& style);
 /// Constant, texture, read-only and shared memory, and the matrix of a cluster.
 [[nodiscard]] std::string memories_text(const Run& run, const TextStyle& style);
+/// Line requests a cycle, of one SM and of all.
+[[nodiscard]] std::string crossbar_text(const Run& run, const TextStyle& style);
+/// Bandwidth by level, with what it is of what the device could do.
+[[nodiscard]] std::string bandwidth_text(const Run& run, const TextStyle& style);
+/// Loads that overlap, and latency against bandwidth.
+[[nodiscard]] std::string load_text(const Run& run, const TextStyle& style);
 /// id,unit,outcome,value,low,high,truth,agrees,reason
 [[nodiscard]] std::string findings_csv(const Run& run);
 [[nodiscard]] std::string table_csv(const Table& table);

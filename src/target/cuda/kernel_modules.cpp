@@ -10,6 +10,7 @@ extern const std::string_view chase_timed_ptx;
 extern const std::string_view cluster_ptx;
 extern const std::string_view line_map_ptx;
 extern const std::string_view memories_ptx;
+extern const std::string_view loads_ptx;
 extern const std::string_view sequence_ptx;
 extern const std::string_view sequence_l2_ptx;
 }  // namespace gpusonde::embedded
@@ -21,6 +22,7 @@ std::array<KernelModule, k_module_count> kernel_modules() {
           KernelModule{"chase", embedded::chase_ptx},
           KernelModule{"chase_timed", embedded::chase_timed_ptx},
           KernelModule{"line_map", embedded::line_map_ptx},
+          KernelModule{"loads", embedded::loads_ptx},
           KernelModule{"sequence", embedded::sequence_ptx},
           KernelModule{"sequence_l2", embedded::sequence_l2_ptx, 80},
           KernelModule{"memories", embedded::memories_ptx},

@@ -14,8 +14,8 @@ struct KernelModule {
   std::uint32_t least_capability = 70;  ///< of the chips that take it, major * 10 + minor
 };
 
-enum class ModuleId : unsigned { base, chase, chase_timed, line_map, sequence, sequence_l2, memories, cluster };
-inline constexpr std::size_t k_module_count = 8;
+enum class ModuleId : unsigned { base, chase, chase_timed, line_map, loads, sequence, sequence_l2, memories, cluster };
+inline constexpr std::size_t k_module_count = 9;
 
 /// In the order of ModuleId.
 [[nodiscard]] std::array<KernelModule, k_module_count> kernel_modules();

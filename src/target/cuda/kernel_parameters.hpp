@@ -171,6 +171,43 @@ struct ClusterParameters {
   unsigned hops;  ///< a multiple of 8
 };
 
+/// What the kernels of module `loads` leave; the host writes it before each launch: `first_ns` all ones, else zeroes.
+struct LoadsResult {
+  unsigned long long sum_cycles;   ///< over warps (chases) or blocks (streams), each on its SM's clock
+  unsigned long long most_cycles;  ///< the longest of them
+  unsigned long long first_ns;     ///< global timer at the first begin
+  unsigned long long last_ns;      ///< and at the last end
+  unsigned arrived;                ///< blocks that are ready to begin
+  unsigned gave_up;                ///< blocks that waited for others in vain
+  unsigned long long sink;         ///< never written but by chance; keeps loads alive
+};
+
+/// Kernels `loaded_*`, `link_lines` and `touch_ring`: one block an SM, one chain after the other of each warp of each
+/// block begins at places that divide the ring evenly.
+struct LoadedChaseParameters {
+  RingOrder order;
+  unsigned long long buffer;
+  unsigned long long first_byte;
+  unsigned long long result;  ///< address of a LoadsResult
+  unsigned warmup_rounds;     ///< multiples of 8, both
+  unsigned rounds;
+  unsigned whole_lines;  ///< of touch_ring: 1: all four sectors of a node's line
+  unsigned reserved;
+};
+
+/// Kernels `stream_*`. A set of `quads` times 16 bytes, gone round as often as it takes.
+struct StreamParameters {
+  unsigned long long buffer;
+  unsigned long long result;   ///< address of a LoadsResult
+  unsigned long long to_copy;  ///< bytes from a place to that of its copy
+  unsigned quads;              ///< of the set; of a copy: of its first half
+  unsigned own;                ///< 1: each block has a set of its own
+  unsigned own_quads;          ///< from one block's set to the next one's
+  unsigned warm_turns;         ///< untimed
+  unsigned turns;              ///< each is 8 loads (or stores) of a thread, 4 where an SM has two blocks
+  unsigned reserved;
+};
+
 /// Kernels `timer`, `loop_overhead`, `spin_clock`.
 struct ClockParameters {
   unsigned long long results;  ///< address: u64 cycles each (timer), or {cycles, ns}

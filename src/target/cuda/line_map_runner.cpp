@@ -145,7 +145,7 @@ Result<ThroughputSamples> run_throughput(const ThroughputExperiment& e, GrownMem
   if (!scratch) return tl::unexpected(scratch.error());
   if (auto done = memory.copy(*list, e.places.data(), 8 * e.places.size()); !done) return tl::unexpected(done.error());
   if (auto done = memory.clear(*scratch, 64); !done) return tl::unexpected(done.error());
-  const unsigned sms = r.device.sm_count;
+  const unsigned sms = e.sms == 0 ? r.device.sm_count : e.sms;
   const unsigned loads = (e.loads_a_lane + 3) / 4 * 4;
   const ThroughputParameters parameters{
       r.buffer, *list, *scratch + 8, *scratch + 16, *scratch, static_cast<unsigned>(e.places.size()), loads};

@@ -15,7 +15,7 @@ make() {
     -std=c++20 -O3 -Wall -Wextra -Werror -I "$here/../.." -I "$here" "$@" \
     -S -o "$out/$kernel.ptx" "$here/kernels/$kernel.cu"
 }
-for kernel in base chase chase_timed line_map memories sequence; do make "$kernel" sm_70; done
+for kernel in base chase chase_timed line_map loads memories sequence; do make "$kernel" sm_70; done
 # Loads with an L2 prefetch size, and lines dropped from L2: PTX 7.4 and sm_80.
 make sequence_l2 sm_80 -Xclang -target-feature -Xclang +ptx74
 # Clusters: PTX 7.8 and sm_90, which clang 14 does not know but passes on.

@@ -37,7 +37,8 @@ void Dram::clear_queues() noexcept {
   std::fill(m_bus_free.begin(), m_bus_free.end(), 0.0);
 }
 
-double Dram::serve(std::uint64_t physical, std::uint32_t columns, double arrival, double origin_ns) noexcept {
+double Dram::serve(std::uint64_t physical, std::uint32_t columns, double arrival, double origin_ns,
+                   std::uint32_t awaited) noexcept {
   const Place at = place(physical);
   const std::uint64_t row = std::uint64_t{at.row} + 1;
   const bool open = m_open_rows[at.bank] == row;
@@ -49,7 +50,7 @@ double Dram::serve(std::uint64_t physical, std::uint32_t columns, double arrival
   // The pins carry the columns one after the other, at most as fast as the bank gives them.
   const double carried = std::max(activated, m_bus_free[at.channel]);
   m_bus_free[at.channel] = carried + columns * m_bus_cycles;
-  const double further = (columns - 1) * std::max(m_column_cycles, m_bus_cycles);
+  const double further = ((awaited == 0 ? columns : awaited) - 1) * std::max(m_column_cycles, m_bus_cycles);
   return carried + further + m_latency_cycles - m_activate_cycles;
 }
 

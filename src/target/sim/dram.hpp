@@ -28,7 +28,9 @@ class Dram {
   /// When a load of some columns of one row has come back, that reaches DRAM's queues `arrival` cycles into a time
   /// that began at `origin_ns`. It waits until its bank has done what came before (an activation if the row was not
   /// open, and `column_ns` a column) and until its channel's pins are free. Loads arrive in the order of the calls.
-  double serve(std::uint64_t physical, std::uint32_t columns, double arrival, double origin_ns) noexcept;
+  /// `awaited`: of the columns, those that it waits for; 0: all.
+  double serve(std::uint64_t physical, std::uint32_t columns, double arrival, double origin_ns,
+               std::uint32_t awaited = 0) noexcept;
   /// No load is under way any more; rows stay open.
   void clear_queues() noexcept;
 

@@ -155,9 +155,9 @@ Result<LineMapSamples> run_line_map(Machine& machine, const DeviceModel& model, 
 
 Result<ThroughputSamples> run_throughput(Machine& machine, const DeviceModel& model, const ThroughputExperiment& e,
                                          const ChaseSettings&, Random random, const CancelToken* cancel) {
-  constexpr std::uint32_t k_lanes = 32;       // of an SM: enough for every queue to be full
-  constexpr std::uint64_t k_lines = 400'000;  // in all
-  constexpr int k_under_way = 4;              // a lane's
+  constexpr std::uint32_t k_lanes_in_all = 4096;  // enough for every queue to be full
+  constexpr std::uint64_t k_lines = 400'000;      // in all
+  constexpr int k_under_way = 4;                  // a lane's
   machine.begin(LoadPath::global_cg, k_any_sm, 0, random.fork(1));
   if (machine.path().empty()) return fail(ErrorKind::unsupported, "this model has no cache that a load past L1 meets");
   const CacheLevel& cache = *machine.path().front();
@@ -166,11 +166,16 @@ Result<ThroughputSamples> run_throughput(Machine& machine, const DeviceModel& mo
   std::vector<std::uint32_t> slices;
   for (const auto place : e.places)
     slices.push_back(cache.slice({k_buffer_address + place, machine.pages().physical(place)}));
+  const std::uint32_t sms = e.sms == 0 ? model.sm_count : e.sms;
+  const auto lanes_per_sm = std::min(e.threads_per_sm, std::max(32U, k_lanes_in_all / sms));
+  const double back_bytes = model.timing.crossbar_bytes_per_cycle;
+  const double back_cycles = back_bytes > 0 ? cache_model.sector_bytes / back_bytes : 0;
   std::vector<Server> slice_servers(cache.slices());
-  std::vector<Server> sm_servers(model.sm_count);
+  std::vector<Server> sm_servers(sms);
+  std::vector<Server> back_servers(sms);
   using Ready = std::pair<double, std::uint32_t>;
   std::priority_queue<Ready, std::vector<Ready>, std::greater<>> lanes;
-  for (std::uint32_t lane = 0; lane < model.sm_count * k_lanes; ++lane) lanes.emplace(0.0, lane);
+  for (std::uint32_t lane = 0; lane < sms * lanes_per_sm; ++lane) lanes.emplace(0.0, lane);
   std::vector<double> ends;
   ends.reserve(k_lines);
   while (ends.size() < k_lines) {
@@ -180,10 +185,10 @@ Result<ThroughputSamples> run_throughput(Machine& machine, const DeviceModel& mo
     double ready = now;
     for (int i = 0; i < k_under_way; ++i) {
       const auto slice = slices[random.below(slices.size())];
-      const double sent = sm_servers[lane / k_lanes].serve(now, 1 / model.timing.crossbar_lines_per_cycle);
+      const double sent = sm_servers[lane / lanes_per_sm].serve(now, 1 / model.timing.crossbar_lines_per_cycle);
       const double way = cache.hit_cycles(slice) / 2;
       const double served = slice_servers[slice].serve(sent + way, 1 / cache_model.lines_per_cycle);
-      ready = std::max(ready, served + way);
+      ready = std::max(ready, back_servers[lane / lanes_per_sm].serve(served + way, back_cycles));
       ends.push_back(served);
     }
     lanes.emplace(ready, lane);
@@ -192,7 +197,9 @@ Result<ThroughputSamples> run_throughput(Machine& machine, const DeviceModel& mo
   std::sort(ends.begin(), ends.end());
   const std::size_t first = ends.size() / 4;
   const std::size_t last = ends.size() / 4 * 3;
-  return ThroughputSamples{last - first, ends[last] - ends[first], model.sm_count};
+  double cycles = ends[last] - ends[first];
+  if (model.noise.run_fraction > 0) cycles *= std::max(0.1, 1 + model.noise.run_fraction * random.normal());
+  return ThroughputSamples{last - first, cycles, sms};
 }
 
 }  // namespace gpusonde::sim

@@ -12,7 +12,9 @@
 namespace gpusonde::sim {
 
 /// Loads queue at their SM's way into the crossbar and back, at their slice, and in DRAM at their bank and their
-/// channel's pins. Precondition, of both: the experiment is checked. Errors: interrupted.
+/// channel's pins. Of many loads only some rounds are followed, and their mean counts for all. Writes are as reads;
+/// the level that answers is decided once (see LoadsAnswer). Precondition, of both: the experiment is checked. Errors:
+/// interrupted.
 [[nodiscard]] Result<LoadedChaseSamples> run_loaded_chase(Machine& machine, const DeviceModel& model,
                                                           const LoadedChaseExperiment& experiment,
                                                           const ChaseSettings& settings, Random random,

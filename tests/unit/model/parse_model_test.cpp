@@ -173,13 +173,17 @@ TEST(ParseModel, FillsInWhatL2CanDo) {
   EXPECT_EQ(l2.far_cycles, 0);
   EXPECT_EQ(l2.atomic_cycles, 0);
   EXPECT_EQ(plain->timing.crossbar_lines_per_cycle, 2);
+  EXPECT_EQ(plain->timing.crossbar_bytes_per_cycle, 0);
+  EXPECT_EQ(plain->timing.shared_bytes_per_cycle, 128);
 }
 
 TEST(ParseModel, ReadsWhatL2CanDo) {
-  const auto text = replaced(replaced(k_good, "slices = 2",
-                                      "slices = 2\nfetch_bytes = \"64 B\"\nlines_per_cycle = 0.25\npartitions = 2\n"
-                                      "home_masks = [0x2ab000]\nfar_cycles = 200\natomic_cycles = 12.5"),
-                             "sm_mhz = 1000", "sm_mhz = 1000\ncrossbar_lines_per_cycle = 1.5");
+  const auto text = replaced(
+      replaced(k_good, "slices = 2",
+               "slices = 2\nfetch_bytes = \"64 B\"\nlines_per_cycle = 0.25\npartitions = 2\n"
+               "home_masks = [0x2ab000]\nfar_cycles = 200\natomic_cycles = 12.5"),
+      "sm_mhz = 1000",
+      "sm_mhz = 1000\ncrossbar_lines_per_cycle = 1.5\ncrossbar_bytes_per_cycle = 48\nshared_bytes_per_cycle = 64");
   const auto given = parse_model(text, "m.toml");
   ASSERT_TRUE(given) << given.error().message;
   const auto& l2 = given->caches.at(1);
@@ -190,6 +194,8 @@ TEST(ParseModel, ReadsWhatL2CanDo) {
   EXPECT_EQ(l2.far_cycles, 200);
   EXPECT_EQ(l2.atomic_cycles, 12.5);
   EXPECT_EQ(given->timing.crossbar_lines_per_cycle, 1.5);
+  EXPECT_EQ(given->timing.crossbar_bytes_per_cycle, 48);
+  EXPECT_EQ(given->timing.shared_bytes_per_cycle, 64);
   EXPECT_EQ(l2.home_function(0x2ab000), 0U);  // six bits
   EXPECT_EQ(l2.home_function(0x2aa000), 1U);
   EXPECT_EQ(l2.home_function(0x554fff), 0U);  // none of them
@@ -225,6 +231,10 @@ TEST(ParseModel, PlacesWhatL2CannotDo) {
             "m.toml:9:14: l1.partitions is 2 where the scope is not gpu; give it the scope gpu");
   EXPECT_EQ(error_with("sm_mhz = 1000", "sm_mhz = 1000\ncrossbar_lines_per_cycle = 0"),
             "m.toml:6:28: timing.crossbar_lines_per_cycle is 0; give more than 0, at most 1024");
+  EXPECT_EQ(error_with("sm_mhz = 1000", "sm_mhz = 1000\ncrossbar_bytes_per_cycle = -1"),
+            "m.toml:6:28: timing.crossbar_bytes_per_cycle is -1; give 0 to 65536");
+  EXPECT_EQ(error_with("sm_mhz = 1000", "sm_mhz = 1000\nshared_bytes_per_cycle = 0"),
+            "m.toml:6:26: timing.shared_bytes_per_cycle is 0; give more than 0, at most 65536");
 }
 
 TEST(ParseModel, PlacesHomesThatAreNone) {

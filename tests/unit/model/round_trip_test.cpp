@@ -53,7 +53,9 @@ TEST(RoundTrip, OfEveryFieldAwayFromItsDefault) {
   model.sms_per_gpc = 12;
   model.bus_width_bits = 320;
   model.shared_per_sm_bytes = 102400;
-  model.timing = {1234.5, 9751, 6.25, 3, 11, 5, 23.5, 1.75};
+  model.timing = {1234.5, 9751, 6.25, 3, 11, 5, 23.5, 96.5};
+  model.timing.crossbar_lines_per_cycle = 1.75;
+  model.timing.crossbar_bytes_per_cycle = 48.25;
   model.caches[0].scope = Scope::gpc;
   model.caches[0].sector_bytes = 64;
   model.caches[1].fetch_bytes = 128;

@@ -135,6 +135,28 @@ TEST(Truth, OfOperationsAndTheirMemories) {
     EXPECT_FALSE(plain.contains(id)) << id;
 }
 
+TEST(Truth, OfManyLoadsIsWhatTheWidthsSay) {
+  auto model = example();
+  model.sm_count = 10;
+  model.caches[0].scope = Scope::sm;
+  model.caches[0].lines_per_cycle = 0.5;
+  model.timing.shared_bytes_per_cycle = 96;
+  model.timing.crossbar_lines_per_cycle = 2;
+  model.timing.crossbar_bytes_per_cycle = 48;
+  const auto found = truths(model, 2000);
+  EXPECT_DOUBLE_EQ(std::get<double>(found.at("bandwidth.l1.read")), 10 * 2e9 * 64);
+  EXPECT_DOUBLE_EQ(std::get<double>(found.at("bandwidth.shared.copy")), 10 * 2e9 * 96);
+  EXPECT_DOUBLE_EQ(std::get<double>(found.at("crossbar.lines_per_cycle")), 1.5);  // sectors of 32 bytes
+  EXPECT_DOUBLE_EQ(std::get<double>(found.at("load.l1.completion_interval")), 5);
+  EXPECT_DOUBLE_EQ(std::get<double>(found.at("load.l2.idle_latency")), 300);
+  model.caches[0].lines_per_cycle = 0.125;
+  model.tlbs.assign(1, TlbModel{});
+  model.tlbs.front().span_bytes = 4096;  // 16 of them: less than a quarter of L2
+  const auto other = truths(model, 2000);
+  EXPECT_DOUBLE_EQ(std::get<double>(other.at("load.l1.completion_interval")), 8);
+  EXPECT_FALSE(other.contains("load.l2.idle_latency"));
+}
+
 TEST(Truth, LeavesOutWhatTheModelHasNot) {
   auto model = example();
   model.timing.shared_hit_cycles = 0;

@@ -119,6 +119,10 @@ DriverResult launch(FunctionHandle function, unsigned blocks, unsigned, unsigned
     run_sharing_kernel(*g_fake, name, *static_cast<const SharingParameters*>(parameters[0]));
   else if (name.ends_with("_short") || name.ends_with("_long"))
     run_instruction_kernel(*g_fake, name, *static_cast<const InstructionParameters*>(parameters[0]));
+  else if (name.starts_with("loaded_") || name == "link_lines" || name == "touch_ring")
+    run_loaded_kernel(*g_fake, name, *static_cast<const LoadedChaseParameters*>(parameters[0]), blocks, threads);
+  else if (name.starts_with("stream_"))
+    run_stream_kernel(*g_fake, *static_cast<const StreamParameters*>(parameters[0]), blocks);
   else if (name.starts_with("chase_"))
     chase(name, *static_cast<const ChaseParameters*>(parameters[0]));
   else
@@ -271,7 +275,7 @@ void fill_modules(DriverTable& t) {
     return k_success;
   };
   t.occupancy_max_active_blocks = [](int* blocks, FunctionHandle, int threads, std::size_t) {
-    *blocks = std::min(32, 2048 / threads);
+    *blocks = std::min(32, g_fake->resident_threads / threads);
     return k_success;
   };
   t.launch_kernel = launch;

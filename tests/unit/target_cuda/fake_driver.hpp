@@ -52,7 +52,11 @@ struct FakeDriver {
   std::vector<LineMapParameters> line_maps;
   unsigned sms_that_come = 132;  ///< a line map's blocks come to run on so many
   std::vector<ThroughputParameters> throughputs;
-  std::vector<unsigned> arrived_before;  ///< by launch of `throughput`: blocks that were ready too early
+  std::vector<unsigned> arrived_before;              ///< by launch of `throughput`: blocks that were ready too early
+  std::vector<LoadedChaseParameters> loaded_chases;  ///< of touch_ring and link_lines too
+  std::vector<StreamParameters> streams;
+  unsigned blocks_that_arrive = ~0U;  ///< of those that load at once
+  int resident_threads = 2048;        ///< of an SM
   std::map<int, std::size_t> limits{{k_l2_fetch_limit, 64}};
   DriverResult limit_result = k_success;
   std::map<std::string, int> carveouts;  ///< by kernel

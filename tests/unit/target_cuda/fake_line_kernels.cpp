@@ -95,6 +95,34 @@ void run_line_map_kernel(FakeDriver& fake, const std::string& name, const LineMa
   }
 }
 
+namespace {
+
+void leave_times(FakeDriver& fake, std::uint64_t at, std::uint64_t workers, std::uint64_t cycles, unsigned blocks) {
+  auto result = read<LoadsResult>(fake, at);
+  const auto arrived = std::min(blocks, fake.blocks_that_arrive);
+  result.sum_cycles += workers * cycles + 10;
+  result.most_cycles = std::max<unsigned long long>(result.most_cycles, cycles + 10);
+  result.first_ns = std::min(result.first_ns, 7000ULL);
+  result.last_ns = std::max(result.last_ns, 12000ULL);
+  result.arrived += arrived;
+  result.gave_up += arrived < blocks ? arrived : 0;
+  write(fake, at, result);
+}
+
+}  // namespace
+
+void run_loaded_kernel(FakeDriver& fake, const std::string& name, const LoadedChaseParameters& p, unsigned blocks,
+                       unsigned threads) {
+  fake.loaded_chases.push_back(p);
+  if (name.starts_with("loaded_"))
+    leave_times(fake, p.result, std::uint64_t{blocks} * threads / 32, 100ULL * p.rounds, blocks);
+}
+
+void run_stream_kernel(FakeDriver& fake, const StreamParameters& p, unsigned blocks) {
+  fake.streams.push_back(p);
+  leave_times(fake, p.result, blocks, 100ULL * p.turns, blocks);
+}
+
 void run_throughput_kernel(FakeDriver& fake, const ThroughputParameters& p, unsigned blocks) {
   const auto launch = fake.throughputs.size();
   fake.throughputs.push_back(p);

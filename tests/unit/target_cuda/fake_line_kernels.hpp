@@ -42,6 +42,11 @@ struct SequenceLaunch {
 void run_sequence_kernel(FakeDriver& fake, const SequenceParameters& p, unsigned blocks);
 void run_link_self(FakeDriver& fake, const LinkSelfParameters& p);
 void run_line_map_kernel(FakeDriver& fake, const std::string& name, const LineMapParameters& p, unsigned blocks);
+/// A round of every warp takes 100 cycles, a turn of every block too, and the last one 10 more in all; 5 us by the
+/// timer.
+void run_loaded_kernel(FakeDriver& fake, const std::string& name, const LoadedChaseParameters& p, unsigned blocks,
+                       unsigned threads);
+void run_stream_kernel(FakeDriver& fake, const StreamParameters& p, unsigned blocks);
 void run_throughput_kernel(FakeDriver& fake, const ThroughputParameters& p, unsigned blocks);
 
 }  // namespace gpusonde::cuda::test

@@ -1,0 +1,58 @@
+// Repetitions of one quantity, and the knee of latency against bandwidth, by figures worked out by hand.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <vector>
+
+#include "inference/load_curve.hpp"
+#include "inference/repetitions.hpp"
+
+namespace gpusonde {
+namespace {
+
+TEST(Repetitions, HaveAnIntervalByStudent) {
+  // Mean 100, standard deviation 1; t of four degrees of freedom at 99 % is 4.604: 4.604 / sqrt(5) = 2.059.
+  const std::vector<double> values{100 - std::sqrt(2), 100, 100, 100, 100 + std::sqrt(2)};
+  const auto estimate = mean_of_repetitions(values);
+  ASSERT_TRUE(estimate.ok()) << estimate.reason;
+  EXPECT_NEAR(estimate.value, 100, 1e-9);
+  EXPECT_NEAR(estimate.interval.low, 97.94, 0.02);
+  EXPECT_NEAR(estimate.interval.high, 102.06, 0.02);
+}
+
+TEST(Repetitions, HaveErrorsInCommon) {
+  const std::vector<double> same{50, 50, 50};
+  const auto estimate = mean_of_repetitions(same, {.resolution = 0.01, .high_bias = 0.1});
+  ASSERT_TRUE(estimate.ok());
+  EXPECT_DOUBLE_EQ(estimate.interval.low, 49.5);
+  EXPECT_DOUBLE_EQ(estimate.interval.high, 55.5);
+}
+
+TEST(Repetitions, ThatAreTooFewOrContradictSayNothing) {
+  EXPECT_EQ(mean_of_repetitions(std::vector<double>{1, 1}).reason, "2 repetitions: too few for an interval");
+  EXPECT_EQ(mean_of_repetitions(std::vector<double>{1, 0, 1}).reason, "a repetition took no time that could be told");
+  const auto apart = mean_of_repetitions(std::vector<double>{100, 100, 130});
+  EXPECT_EQ(apart.outcome, Outcome::inconclusive);
+  EXPECT_EQ(apart.reason, "repetitions differ by 16 % of their mean (standard deviation of 3)");
+  EXPECT_TRUE(mean_of_repetitions(std::vector<double>{100, 100, 130}, {.most_scatter = 0.2}).ok());
+}
+
+TEST(LoadCurve, TheKneeLiesBetweenPoints) {
+  const std::vector<LoadPoint> points{{100, 100, 1}, {200, 110, 1.8}, {400, 190, 2.2}, {800, 400, 2.0}};
+  const auto knee = knee_of(points, 100);
+  ASSERT_TRUE(knee);
+  EXPECT_DOUBLE_EQ(knee->latency_cycles, 150);
+  EXPECT_DOUBLE_EQ(knee->bytes_per_cycle, 2.0);  // half of the way from 110 to 190
+  EXPECT_DOUBLE_EQ(knee->bytes_under_way, 300);
+  EXPECT_FALSE(knee_of(points, 300));  // never reached
+  EXPECT_FALSE(knee_of(points, 60));   // passed before the first point
+  EXPECT_FALSE(knee_of({}, 60));
+}
+
+TEST(LoadCurve, LittlesLaw) {
+  EXPECT_DOUBLE_EQ((LoadPoint{1000, 100, 10}).little(), 1);
+  EXPECT_DOUBLE_EQ((LoadPoint{1000, 100, 9}).little(), 0.9);
+}
+
+}  // namespace
+}  // namespace gpusonde

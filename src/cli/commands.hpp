@@ -54,6 +54,8 @@ void add_cache(CLI::App& app, CommandContext& context);
 void add_slices(CLI::App& app, CommandContext& context);
 void add_map(CLI::App& app, CommandContext& context);
 void add_addressing(CLI::App& app, CommandContext& context);
+void add_coalesce(CLI::App& app, CommandContext& context);
+void add_dram(CLI::App& app, CommandContext& context);
 void add_hash(CLI::App& app, CommandContext& context);
 void add_analyze(CLI::App& app, CommandContext& context);
 void add_plot(CLI::App& app, CommandContext& context);

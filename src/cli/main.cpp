@@ -65,6 +65,8 @@ void add_commands(CLI::App& app, CommandContext& context) {
   add_cache(app, context);
   add_slices(app, context);
   add_map(app, context);
+  add_coalesce(app, context);
+  add_dram(app, context);
   add_hash(app, context);
   add_analyze(app, context);
   add_plot(app, context);

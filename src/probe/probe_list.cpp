@@ -5,9 +5,9 @@
 namespace gpusonde {
 
 std::span<const Probe* const> probe_list() {
-  static const std::array<const Probe*, 9> probes{&clock_probe(), &latency_probe(), &capacity_probe(),
-                                                  &tlb_probe(),   &sweep_probe(),   &addressing_probe(),
-                                                  &l1_probe(),    &slices_probe(),  &l2_probe()};
+  static const std::array<const Probe*, 11> probes{
+      &clock_probe(), &latency_probe(), &capacity_probe(), &tlb_probe(),      &sweep_probe(), &addressing_probe(),
+      &l1_probe(),    &slices_probe(),  &l2_probe(),       &coalesce_probe(), &dram_probe()};
   return probes;
 }
 

@@ -17,6 +17,8 @@ namespace gpusonde {
 [[nodiscard]] const Probe& l1_probe();
 [[nodiscard]] const Probe& slices_probe();
 [[nodiscard]] const Probe& l2_probe();
+[[nodiscard]] const Probe& coalesce_probe();
+[[nodiscard]] const Probe& dram_probe();
 
 /// SM clock in MHz from the table `clock`.
 [[nodiscard]] Estimate sm_clock_estimate(const Measurements& measurements);

@@ -31,6 +31,10 @@ struct TextStyle {
 [[nodiscard]] std::string cache_text(const Run& run, const TextStyle& style);
 /// L2's slices and sides: their functions, and which SM stands on which side.
 [[nodiscard]] std::string slices_text(const Run& run, const TextStyle& style);
+/// Lines and sectors of a warp's loads by access pattern, and their latency.
+[[nodiscard]] std::string coalesce_text(const Run& run, const TextStyle& style);
+/// Rows, banks, costs, refresh and latency of DRAM.
+[[nodiscard]] std::string dram_text(const Run& run, const TextStyle& style);
 /// id,unit,outcome,value,low,high,truth,agrees,reason
 [[nodiscard]] std::string findings_csv(const Run& run);
 [[nodiscard]] std::string table_csv(const Table& table);

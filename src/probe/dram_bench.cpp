@@ -8,6 +8,8 @@ namespace {
 
 constexpr std::uint64_t k_page_bytes = 2ULL << 20;
 constexpr std::uint64_t k_pages = 4;
+constexpr std::uint64_t k_closers = 1 << 15;  // some for each of 12,000 banks, the most that a GPU is known to have
+constexpr std::uint64_t k_closer_bytes = 1ULL << 30;
 constexpr std::uint64_t k_most_apart_pages = 37;  // so that pages of one stretch of physical memory are rare
 
 }  // namespace
@@ -41,6 +43,24 @@ DramBench::DramBench(ProbeContext& context) : m_context(context) {
   for (std::uint64_t i = 0; i < k_pages && i * apart < there; ++i) m_pages.push_back(i * apart * m_page_bytes);
   const auto& limits = capabilities.fetch_limits_bytes;
   if (std::find(limits.begin(), limits.end(), 32U) != limits.end()) m_fetch_limit_bytes = 32;
+}
+
+std::uint32_t DramBench::add_closers(TestList& tests) {
+  if (m_closers.empty()) {
+    const auto bytes = std::min(m_context.target.capabilities().max_ring_bytes, k_closer_bytes);
+    auto random = this->random(5);
+    while (m_closers.size() < k_closers) {
+      const auto place = random.below(bytes / k_dram_line_bytes) * k_dram_line_bytes;
+      const auto page = place / m_page_bytes * m_page_bytes;
+      if (std::find(m_pages.begin(), m_pages.end(), page) == m_pages.end()) m_closers.push_back(place);
+    }
+  }
+  return tests.add(m_closers);
+}
+
+void DramBench::close_rows(TestList& tests, std::uint32_t closers) {
+  tests.step(StepKind::drop, closers, k_closers);
+  tests.step(StepKind::touch, closers, k_closers);
 }
 
 Random DramBench::random(std::uint64_t stream) const {

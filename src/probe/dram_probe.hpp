@@ -50,6 +50,9 @@ class DramBench {
   [[nodiscard]] Table& table(const char* name) { return m_context.measurements.table(name); }
   [[nodiscard]] ProbeContext& context() noexcept { return m_context; }
   [[nodiscard]] Random random(std::uint64_t stream) const;
+  /// Loads of lines all over other memory: whatever row was open is so no more. Once a list of tests, then in steps.
+  std::uint32_t add_closers(TestList& tests);
+  static void close_rows(TestList& tests, std::uint32_t closers);
   [[nodiscard]] std::uint32_t fetch_limit_bytes() const noexcept { return m_fetch_limit_bytes; }
   void say(const char* doing, double fraction);
 
@@ -57,6 +60,7 @@ class DramBench {
   ProbeContext& m_context;
   std::uint64_t m_page_bytes = 0;
   std::vector<std::uint64_t> m_pages;
+  std::vector<std::uint64_t> m_closers;  ///< places
   std::uint32_t m_fetch_limit_bytes = 0;
 };
 

@@ -3,6 +3,7 @@
 #include <array>
 #include <cmath>
 #include <map>
+#include <numeric>
 
 #include "inference/statistics.hpp"
 #include "probe/dram_probe.hpp"
@@ -11,10 +12,12 @@ namespace gpusonde {
 namespace {
 
 constexpr std::size_t k_anchors_of_page = 3;
+constexpr std::size_t k_open_readings = 3;
 constexpr std::size_t k_scans = 2;
 constexpr std::size_t k_tests_a_run = 1 << 16;
-constexpr std::uint64_t k_confirmations = 24;
-constexpr std::size_t k_most_candidates = 2000;  // of an anchor: more say that its scan went wrong
+constexpr std::size_t k_round = 1024;  // of them few are of one row
+constexpr std::uint64_t k_confirmations = 16;
+constexpr std::size_t k_most_candidates = 1000;  // of an anchor: more say that its scan went wrong
 constexpr double k_bin_cycles = 4;
 
 /// A line asked after an anchor: numbers in the lists below.
@@ -31,9 +34,13 @@ class RowMeasurement {
     choose();
     m_bench.say("open rows", 0);
     if (auto r = read_open(); !r) return tl::unexpected(r.error());
-    if (auto r = scan(); !r) return tl::unexpected(r.error());
+    if (auto r = scan(k_anchors_of_page, 0); !r) return tl::unexpected(r.error());
     DramRows rows;
     rows.contrast = store_contrast();
+    if (!rows.contrast.ok()) {
+      if (auto r = scan(1, k_round); !r) return tl::unexpected(r.error());
+      rows.contrast = store_contrast();
+    }
     if (!rows.contrast.ok()) return rows;
     m_bench.say("lines of a row", 0.25);
     if (auto r = confirm(rows.contrast.value); !r) return tl::unexpected(r.error());
@@ -56,40 +63,43 @@ class RowMeasurement {
         m_anchors.push_back(static_cast<std::uint32_t>(page * lines + m_random.below(lines)));
   }
 
-  /// Each line right after itself: of an open row for certain.
+  /// Each line right after itself: of an open row for certain. The median of a few, since one may meet a refresh.
   Result<void> read_open() {
-    m_open.resize(m_lines.size());
+    std::vector<std::vector<double>> readings(m_lines.size());
     const Permutation order(m_lines.size(), m_random.next());
-    TestList tests;
-    std::vector<std::size_t> asked;
-    const auto flush = [&]() -> Result<void> {
+    for (std::uint64_t first = 0; first < m_lines.size(); first += k_tests_a_run) {
+      const auto end = std::min<std::uint64_t>(m_lines.size(), first + k_tests_a_run);
+      TestList tests;
+      for (auto i = first; i < end; ++i) {
+        tests.begin_test();
+        const auto at = tests.add(std::span(&m_lines[order(i)], 1));
+        tests.step(StepKind::walk, at, 1);
+        for (std::size_t turn = 0; turn < k_open_readings; ++turn) {
+          tests.step(StepKind::drop, at, 1);
+          tests.step(StepKind::time, at, 1);
+        }
+      }
       const auto samples = m_bench.run(tests);
       if (!samples) return tl::unexpected(samples.error());
-      for (std::size_t i = 0; i < asked.size(); ++i) m_open[asked[i]] = samples->cycles[i];
-      asked.clear();
-      return {};
-    };
-    for (std::uint64_t i = 0; i < m_lines.size(); ++i) {
-      const auto line = static_cast<std::size_t>(order(i));
-      tests.begin_test();
-      const auto at = tests.add(std::span(&m_lines[line], 1));
-      for (const auto kind : {StepKind::drop, StepKind::walk, StepKind::drop, StepKind::time}) tests.step(kind, at, 1);
-      asked.push_back(line);
-      if (asked.size() == k_tests_a_run || i + 1 == m_lines.size())
-        if (auto r = flush(); !r) return r;
+      for (std::size_t i = 0; i < samples->cycles.size(); ++i)
+        readings[order(first + i / k_open_readings)].push_back(samples->cycles[i]);
     }
+    for (const auto& of_line : readings) m_open.push_back(median(of_line));
     return {};
   }
 
-  /// The line's reading after the anchor's, for each of a list.
-  Result<std::vector<std::uint32_t>> ask(const std::vector<Asked>& list) {
+  /// The line's reading after the anchor's, for each of a list. `round`: rows are closed before every so many; 0:
+  /// never.
+  Result<std::vector<std::uint32_t>> ask(const std::vector<Asked>& list, std::size_t round) {
     std::vector<std::uint32_t> readings;
     readings.reserve(list.size());
     for (std::size_t first = 0; first < list.size(); first += k_tests_a_run) {
       const auto end = std::min(list.size(), first + k_tests_a_run);
       TestList tests;
+      const auto closers = round == 0 ? 0 : m_bench.add_closers(tests);
       for (std::size_t i = first; i < end; ++i) {
         tests.begin_test();
+        if (round != 0 && i % round == 0) DramBench::close_rows(tests, closers);
         const std::array places{m_lines[list[i].anchor], m_lines[list[i].line]};
         const auto at = tests.add(places);
         tests.step(StepKind::drop, at, 2);
@@ -103,32 +113,28 @@ class RowMeasurement {
   }
 
   /// Every line of a page after each of its anchors, all pages mixed: neighbours in time are no neighbours in memory.
-  Result<void> scan() {
+  /// Where there are so many banks that this leaves rows open, other loads close them.
+  Result<void> scan(std::size_t anchors_of_page, std::size_t round) {
     const auto lines = m_bench.lines_of_page();
-    for (const auto anchor : m_anchors)
-      for (std::uint64_t line = 0; line < lines; ++line) {
-        const auto number = static_cast<std::uint32_t>(anchor / lines * lines + line);
-        if (number != anchor) m_asked.push_back({anchor, number});
+    m_asked.clear();
+    m_scans.clear();
+    for (std::size_t i = 0; i < m_anchors.size(); ++i)
+      for (std::uint64_t line = 0; line < lines && i % k_anchors_of_page < anchors_of_page; ++line) {
+        const auto number = static_cast<std::uint32_t>(m_anchors[i] / lines * lines + line);
+        if (number != m_anchors[i]) m_asked.push_back({m_anchors[i], number});
       }
     for (std::size_t turn = 0; turn < k_scans; ++turn) {
       m_bench.say("open rows", 0.05 + 0.1 * static_cast<double>(turn));
-      const auto readings = ask_shuffled(m_asked);
+      const Permutation order(std::max<std::size_t>(m_asked.size(), 1), m_random.next());
+      std::vector<Asked> shuffled(m_asked.size());
+      for (std::size_t i = 0; i < m_asked.size(); ++i) shuffled[i] = m_asked[order(i)];
+      const auto readings = ask(shuffled, round);
       if (!readings) return tl::unexpected(readings.error());
-      m_scans.push_back(*readings);
+      std::vector<std::uint32_t> in_order(m_asked.size());
+      for (std::size_t i = 0; i < m_asked.size(); ++i) in_order[order(i)] = (*readings)[i];
+      m_scans.push_back(std::move(in_order));
     }
     return {};
-  }
-
-  /// In an order at random; readings in the list's.
-  Result<std::vector<std::uint32_t>> ask_shuffled(const std::vector<Asked>& list) {
-    const Permutation order(std::max<std::size_t>(list.size(), 1), m_random.next());
-    std::vector<Asked> shuffled(list.size());
-    for (std::size_t i = 0; i < list.size(); ++i) shuffled[i] = list[order(i)];
-    const auto readings = ask(shuffled);
-    if (!readings) return readings;
-    std::vector<std::uint32_t> in_order(list.size());
-    for (std::size_t i = 0; i < list.size(); ++i) in_order[order(i)] = (*readings)[i];
-    return in_order;
   }
 
   Estimate store_contrast() {
@@ -136,6 +142,7 @@ class RowMeasurement {
     for (const auto& readings : m_scans)
       for (std::size_t i = 0; i < m_asked.size(); ++i) by_line[m_asked[i].line].push_back(readings[i]);
     auto& table = m_bench.table("dram.open_rows");
+    table = {};
     std::map<std::int64_t, std::uint64_t> bins;
     for (std::size_t line = 0; line < m_lines.size(); ++line) {
       if (by_line[line].empty()) continue;
@@ -161,24 +168,49 @@ class RowMeasurement {
     for (const auto anchor : m_anchors)
       if (candidates[anchor].size() <= k_most_candidates)
         for (const auto line : candidates[anchor]) list.push_back({anchor, line});
-    std::vector<Asked> asked;
-    std::vector<std::size_t> index;
-    for (std::size_t i = 0; i < list.size(); ++i)
-      for (std::uint64_t turn = 0; turn < k_confirmations; ++turn)
-        for (const bool control : {false, true}) {
-          asked.push_back({control ? other_page(list[i].line) : list[i].anchor, list[i].line});
-          index.push_back(2 * i + (control ? 1 : 0));
-        }
-    const auto readings = ask_shuffled(asked);
-    if (!readings) return tl::unexpected(readings.error());
-    std::vector<std::uint64_t> lows(2 * list.size());
-    for (std::size_t i = 0; i < asked.size(); ++i)
-      if (low(asked[i].line, (*readings)[i])) ++lows[index[i]];
+    // One anchor of a page at a time: its row would be open for the others too.
+    std::vector<std::uint64_t> after_anchor(list.size());
+    std::vector<std::uint64_t> after_others(list.size());
+    for (std::uint64_t turn = 0; turn < k_confirmations; ++turn) {
+      for (std::size_t of_page = 0; of_page < k_anchors_of_page; ++of_page) {
+        std::vector<std::size_t> part;
+        for (std::size_t i = 0; i < list.size(); ++i)
+          if (number_in_page(list[i].anchor) == of_page) part.push_back(i);
+        if (auto r = count(list, part, false, low, after_anchor); !r) return r;
+      }
+      std::vector<std::size_t> all(list.size());
+      std::iota(all.begin(), all.end(), std::size_t{0});
+      if (auto r = count(list, all, true, low, after_others); !r) return r;
+    }
     auto& table = m_bench.table("dram.rows");
     for (const auto anchor : m_anchors) add_row(table, anchor, anchor, k_confirmations, 0);
     for (std::size_t i = 0; i < list.size(); ++i)
-      if (lows[2 * i] > k_confirmations / 3) add_row(table, list[i].anchor, list[i].line, lows[2 * i], lows[2 * i + 1]);
+      if (after_anchor[i] > k_confirmations / 3)
+        add_row(table, list[i].anchor, list[i].line, after_anchor[i], after_others[i]);
     return {};
+  }
+
+  /// Asks some of a list once more, each after its anchor or after a line of another page, and counts those that are
+  /// low.
+  template <class Low>
+  Result<void> count(const std::vector<Asked>& list, const std::vector<std::size_t>& part, bool control, const Low& low,
+                     std::vector<std::uint64_t>& counts) {
+    if (part.empty()) return {};
+    const Permutation order(part.size(), m_random.next());
+    std::vector<Asked> asked;
+    for (std::size_t i = 0; i < part.size(); ++i) {
+      const auto& [anchor, line] = list[part[order(i)]];
+      asked.push_back({control ? other_page(line) : anchor, line});
+    }
+    const auto readings = ask(asked, k_round);
+    if (!readings) return tl::unexpected(readings.error());
+    for (std::size_t i = 0; i < asked.size(); ++i)
+      if (low(asked[i].line, (*readings)[i])) ++counts[part[order(i)]];
+    return {};
+  }
+  [[nodiscard]] std::size_t number_in_page(std::uint32_t anchor) const {
+    return static_cast<std::size_t>(std::find(m_anchors.begin(), m_anchors.end(), anchor) - m_anchors.begin()) %
+           k_anchors_of_page;
   }
 
   [[nodiscard]] std::uint32_t other_page(std::uint32_t line) {

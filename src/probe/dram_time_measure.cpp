@@ -14,7 +14,8 @@ namespace {
 constexpr std::uint64_t k_lines = 4096;
 constexpr std::uint64_t k_refresh_turns = 32;
 constexpr std::uint64_t k_turns_a_run = 8;
-constexpr std::uint64_t k_other_turns = 8;
+constexpr std::uint64_t k_other_turns = 6;
+constexpr std::size_t k_round = 1024;
 constexpr std::uint64_t k_single_loads = 24576;
 constexpr std::uint64_t k_sampled = 24;
 constexpr std::uint64_t k_most_waiting_loads = 3;
@@ -196,7 +197,7 @@ class LatencyMeasurement {
     return {};
   }
 
-  /// In an order at random over a few pages: rows are as good as never open.
+  /// After rows were closed, a few of each page at a time: hardly any row is open.
   Result<void> translated() {
     const auto lines = m_bench.random_lines(k_lines, 41);
     std::vector<std::vector<double>> readings(lines.size());
@@ -206,10 +207,16 @@ class LatencyMeasurement {
       for (std::size_t i = 0; i < lines.size(); ++i) places[i] = lines[order(i)];
       TestList tests;
       tests.begin_test();
+      const auto closers = m_bench.add_closers(tests);
+      const auto pages = tests.add(m_bench.pages());
       const auto at = tests.add(places);
-      const auto count = static_cast<std::uint32_t>(places.size());
-      tests.step(StepKind::drop, at, count);
-      tests.step(StepKind::time, at, count);
+      for (std::size_t first = 0; first < places.size(); first += k_round) {
+        const auto count = static_cast<std::uint32_t>(std::min(k_round, places.size() - first));
+        DramBench::close_rows(tests, closers);
+        tests.step(StepKind::walk, pages, static_cast<std::uint32_t>(m_bench.pages().size()));
+        tests.step(StepKind::drop, at + static_cast<std::uint32_t>(first), count);
+        tests.step(StepKind::time, at + static_cast<std::uint32_t>(first), count);
+      }
       const auto samples = m_bench.run(tests);
       if (!samples) return tl::unexpected(samples.error());
       for (std::size_t i = 0; i < places.size(); ++i) readings[order(i)].push_back(samples->cycles[i]);
@@ -279,6 +286,8 @@ class LatencyMeasurement {
     tests.begin_test();
     const auto direct = tests.add(std::span(m_direct).first(count));
     const auto through = tests.add(std::span(m_through).first(count));
+    // Rows are then as the same loads leave them, in both halves.
+    tests.step(StepKind::walk, direct, count);
     if (warm) tests.step(StepKind::walk, through, count);
     for (const auto loaded : {through, direct})
       for (std::uint64_t i = 0; i < turns; ++i) {

@@ -48,12 +48,14 @@ void Gather::make_requests(const LoadBlock& lanes) {
   m_requests.clear();
   for (std::size_t i = 0; i < lanes.count; ++i) {
     const auto line = lanes.virtual_bytes[i] / m_line_bytes;
-    const auto same = std::find_if(m_requests.begin(), m_requests.end(), [&](const Request& r) {
+    auto request = std::find_if(m_requests.begin(), m_requests.end(), [&](const Request& r) {
       return lanes.virtual_bytes[r.lane] / m_line_bytes == line;
     });
-    Request& request = same == m_requests.end() ? m_requests.emplace_back() : *same;
-    if (same == m_requests.end()) request.lane = i;
-    request.sectors |= 1U << (lanes.virtual_bytes[i] % m_line_bytes / m_sector_bytes);
+    if (request == m_requests.end()) {
+      request = m_requests.emplace(m_requests.end());
+      request->lane = i;
+    }
+    request->sectors |= 1U << (lanes.virtual_bytes[i] % m_line_bytes / m_sector_bytes);
   }
 }
 

@@ -11,35 +11,40 @@
 namespace gpusonde {
 namespace {
 
-constexpr std::size_t k_least_lines = 64;
+constexpr std::size_t k_least_closing = 6;
 constexpr double k_least_contrast_cycles = 6;
 constexpr double k_least_contrast_sigmas = 4;
-constexpr double k_most_between = 0.1;
+constexpr double k_most_between = 0.15;
 constexpr std::size_t k_least_anchors = 4;
 constexpr double k_least_agreeing = 0.6;
 constexpr double k_whole_page = 0.75;
 
 }  // namespace
 
-Estimate row_contrast(std::span<const double> open, std::span<const double> other) {
-  if (open.size() < k_least_lines || open.size() != other.size())
-    return inconclusive(fmt::format("{} lines: too few to compare open rows with others", open.size()));
-  std::vector<double> differences;
-  for (std::size_t i = 0; i < open.size(); ++i) differences.push_back(other[i] - open[i]);
-  const double contrast = median(differences);
-  const double sigma = mad_sigma(differences);
-  if (!(contrast >= k_least_contrast_cycles && contrast >= k_least_contrast_sigmas * sigma))
+Estimate row_contrast(std::span<const double> more, double asked, double scatter_cycles) {
+  // Medians of several readings scatter by less; what is far above is no chance.
+  const double floor = std::max(k_least_contrast_cycles, 2 * scatter_cycles);
+  std::vector<double> closing;
+  for (const double cycles : more)
+    if (cycles > floor) closing.push_back(cycles);
+  if (closing.size() < k_least_closing)
     return inconclusive(fmt::format(
-        "loads right after one of the same line take {:.1f} cycles less than others, which scatter by {:.1f}: no open "
-        "row stands out",
-        contrast, sigma));
-  const auto between = std::count_if(differences.begin(), differences.end(), [&](double difference) {
-    return difference > 0.35 * contrast && difference < 0.65 * contrast;
+        "of {:.0f} lines {} make another line's next load slower by {:.0f} cycles or more: rows are not kept open, or "
+        "opening one costs too little",
+        asked, closing.size(), floor));
+  const double contrast = median(closing);
+  const double sigma = mad_sigma(closing);
+  if (contrast < k_least_contrast_sigmas * std::max(sigma, scatter_cycles / 2))
+    return inconclusive(fmt::format("loads of another row of a bank take {:.1f} cycles more, which scatter by {:.1f}",
+                                    contrast, sigma));
+  const auto between = std::count_if(more.begin(), more.end(), [&](double cycles) {
+    return cycles > std::max(floor, 0.25 * contrast) && std::abs(cycles - contrast) > 0.3 * contrast;
   });
-  if (static_cast<double>(between) > k_most_between * static_cast<double>(differences.size()))
+  if (static_cast<double>(between) > k_most_between * static_cast<double>(closing.size()))
     return inconclusive(
-        fmt::format("{} of {} lines lie half-way between an open row and another", between, differences.size()));
-  const auto interval = median_interval(differences);
+        fmt::format("of {} lines that make another one slow, {} do so by some other amount than {:.0f} cycles",
+                    closing.size(), between, contrast));
+  const auto interval = median_interval(closing);
   return {Outcome::ok, contrast, {interval.low - 0.5, interval.high + 0.5}, {}};
 }
 

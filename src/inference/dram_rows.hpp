@@ -9,10 +9,10 @@
 
 namespace gpusonde {
 
-/// What a load takes more when its row is not open. The interval is that of the mean over lines.
-/// `open`, `other`: a reading of each line right after a load of its own row, and the median of its readings otherwise.
-/// Inconclusive where the two do not part.
-[[nodiscard]] Estimate row_contrast(std::span<const double> open, std::span<const double> other);
+/// What a load takes more when another row of its bank was loaded since. `more`: what a line took more than usual after
+/// each of those others that seemed to matter, a median of several readings; `asked`: lines that were asked,
+/// `scatter_cycles` of single readings. Inconclusive where those that close the row do not part from the rest.
+[[nodiscard]] Estimate row_contrast(std::span<const double> more, double asked, double scatter_cycles);
 
 /// A line and those of its page that are cheap after it was loaded: of its row. Offsets in the page.
 struct RowMembers {

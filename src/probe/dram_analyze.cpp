@@ -131,7 +131,7 @@ class DramAnalysis {
 
   void banks() {
     const auto contrast = contrast_of(m_input.measurements);
-    if (!contrast.ok()) return add("dram.banks", "count", contrast, "dram.pairs");
+    if (!contrast.ok()) return add("dram.banks", "count", contrast, "dram.same_bank");
     const auto pairs = pairs_of(m_input.measurements);
     if (pairs.kinds.empty()) return add("dram.banks", "count", inconclusive(pairs.trouble), "dram.pairs");
     const auto lines = counts("dram.channel_lines", "place_bytes");
@@ -148,9 +148,22 @@ class DramAnalysis {
     }
     const auto groups = group_banks(waits);
     add("dram.banks", "count", bank_count(groups), "dram.waits",
-        {{"lines_of_the_channel", static_cast<double>(lines.size())},
+        {{"banks_of_all_channels", banks_in_all(contrast)},
+         {"lines_of_the_channel", static_cast<double>(lines.size())},
          {"channel_cycles", pairs.channel_cycles},
          {"scatter_cycles", pairs.scatter_cycles}});
+  }
+
+  /// About how many banks there are: as many as lines have to be asked for one that is in the same.
+  [[nodiscard]] std::string banks_in_all(const Estimate& contrast) const {
+    double asked = 0;
+    double same = 0;
+    for (const auto count : counts("dram.asked", "lines")) asked += static_cast<double>(count);
+    for (const double more : numbers("dram.same_bank", "more_cycles"))
+      if (std::abs(more - contrast.value) < 0.3 * contrast.value) ++same;
+    if (same < 4) return "not known";
+    const double error = 2 * std::sqrt(same);
+    return fmt::format("{:.0f} to {:.0f}", asked / (same + error), asked / (same - error));
   }
 
   void refresh() {

@@ -1,6 +1,6 @@
 // What the tables of the DRAM probe say, for both of its halves.
 #include <algorithm>
-#include <limits>
+#include <cmath>
 
 #include "probe/dram_probe.hpp"
 
@@ -8,7 +8,7 @@ namespace gpusonde {
 namespace {
 
 constexpr std::uint64_t k_member_percent = 70;
-constexpr std::uint64_t k_stray_percent = 45;
+constexpr std::uint64_t k_stray_percent = 30;
 
 template <class T>
 std::vector<T> column(const Measurements& measurements, std::string_view table, std::string_view name) {
@@ -28,22 +28,36 @@ LateHistogram histogram(const Measurements& measurements, std::string_view table
 }  // namespace
 
 Estimate contrast_of(const Measurements& measurements) {
-  const auto more = column<double>(measurements, "dram.open_rows", "more_cycles");
-  const auto lines = column<std::uint64_t>(measurements, "dram.open_rows", "lines");
-  std::vector<double> other;
-  for (std::size_t i = 0; i < std::min(more.size(), lines.size()); ++i) other.insert(other.end(), lines[i], more[i]);
-  if (other.empty()) return {Outcome::skipped, 0, {}, "open rows were not measured"};
-  return row_contrast(std::vector<double>(other.size(), 0.0), other);
+  if (measurements.find("dram.asked") == nullptr)
+    return {Outcome::skipped, 0, {}, "rows of one bank were not looked for"};
+  double asked = 0;
+  double scatter = 0;
+  for (const auto lines : column<std::uint64_t>(measurements, "dram.asked", "lines"))
+    asked += static_cast<double>(lines);
+  for (const auto cycles : column<double>(measurements, "dram.asked", "scatter_cycles"))
+    scatter = std::max(scatter, cycles);
+  return row_contrast(column<double>(measurements, "dram.same_bank", "more_cycles"), asked, scatter);
+}
+
+std::vector<std::uint64_t> mates_of(const Measurements& measurements, std::uint64_t place) {
+  const auto contrast = contrast_of(measurements);
+  const auto places = column<std::uint64_t>(measurements, "dram.same_bank", "place_bytes");
+  const auto others = column<std::uint64_t>(measurements, "dram.same_bank", "other_bytes");
+  const auto more = column<double>(measurements, "dram.same_bank", "more_cycles");
+  std::vector<std::uint64_t> mates;
+  for (std::size_t i = 0; i < std::min({places.size(), others.size(), more.size()}) && contrast.ok(); ++i)
+    if (places[i] == place && std::abs(more[i] - contrast.value) < 0.3 * contrast.value) mates.push_back(others[i]);
+  return mates;
 }
 
 std::vector<RowMembers> rows_of(const Measurements& measurements) {
   const auto anchors = column<std::uint64_t>(measurements, "dram.rows", "anchor_bytes");
   const auto places = column<std::uint64_t>(measurements, "dram.rows", "place_bytes");
   const auto asked = column<std::uint64_t>(measurements, "dram.rows", "asked");
-  const auto cheap = column<std::uint64_t>(measurements, "dram.rows", "cheap_after_anchor");
-  const auto control = column<std::uint64_t>(measurements, "dram.rows", "cheap_after_others");
+  const auto after = column<std::uint64_t>(measurements, "dram.rows", "open_after_anchor");
+  const auto before = column<std::uint64_t>(measurements, "dram.rows", "open_after_other_row");
   std::vector<RowMembers> rows;
-  for (std::size_t i = 0; i < std::min({anchors.size(), places.size(), asked.size(), cheap.size(), control.size()});
+  for (std::size_t i = 0; i < std::min({anchors.size(), places.size(), asked.size(), after.size(), before.size()});
        ++i) {
     if (anchors[i] == places[i]) {
       rows.push_back({anchors[i], {}, 0});
@@ -51,12 +65,11 @@ std::vector<RowMembers> rows_of(const Measurements& measurements) {
     }
     const auto row = std::find_if(rows.begin(), rows.end(), [&](const auto& r) { return r.anchor == anchors[i]; });
     if (row == rows.end()) continue;
-    if (100 * cheap[i] < k_stray_percent * asked[i]) continue;
-    // After others it is seldom cheap, or the anchor has nothing to do with it.
-    if (100 * cheap[i] < k_member_percent * asked[i] || 100 * control[i] > k_stray_percent * asked[i])
-      ++row->unclear;
-    else
+    // Open after its own row, closed after another one of the bank.
+    if (100 * after[i] >= k_member_percent * asked[i] && 100 * before[i] <= k_stray_percent * asked[i])
       row->others.push_back(places[i]);
+    else
+      ++row->unclear;
   }
   return rows;
 }

@@ -22,10 +22,10 @@ constexpr std::array k_findings{
     FindingSpec{"dram.latency_cold", "cycles", "the same with every level of translation missed"},
     FindingSpec{"dram.latency_cold_ns", "ns", "the same at the SM clock of the run"},
 };
-constexpr std::array<std::string_view, 13> k_tables{
-    "dram.plan",    "dram.open_rows",  "dram.rows",       "dram.pairs",      "dram.channel_lines",
-    "dram.waits",   "dram.costs",      "dram.latency",    "dram.late_loads", "dram.line_loads",
-    "dram.reading", "dram.translated", "dram.translation"};
+constexpr std::array<std::string_view, 14> k_tables{
+    "dram.plan",          "dram.asked",   "dram.same_bank",  "dram.rows",       "dram.pairs",
+    "dram.channel_lines", "dram.waits",   "dram.costs",      "dram.latency",    "dram.late_loads",
+    "dram.line_loads",    "dram.reading", "dram.translated", "dram.translation"};
 
 class DramProbe final : public Probe {
  public:

@@ -76,6 +76,8 @@ struct DramRows {
 
 // Of stored tables, for both halves. Empty where they are absent.
 [[nodiscard]] Estimate contrast_of(const Measurements& measurements);
+/// Lines of a line's bank, of other rows.
+[[nodiscard]] std::vector<std::uint64_t> mates_of(const Measurements& measurements, std::uint64_t place);
 [[nodiscard]] std::vector<RowMembers> rows_of(const Measurements& measurements);
 [[nodiscard]] PairKinds pairs_of(const Measurements& measurements);
 [[nodiscard]] LateLoads late_of(const Measurements& measurements);

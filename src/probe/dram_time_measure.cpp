@@ -14,7 +14,7 @@ namespace {
 constexpr std::uint64_t k_lines = 4096;
 constexpr std::uint64_t k_refresh_turns = 32;
 constexpr std::uint64_t k_turns_a_run = 8;
-constexpr std::uint64_t k_other_turns = 6;
+constexpr std::uint64_t k_other_turns = 7;
 constexpr std::size_t k_round = 1024;
 constexpr std::uint64_t k_single_loads = 24576;
 constexpr std::uint64_t k_sampled = 24;
@@ -243,16 +243,16 @@ class LatencyMeasurement {
 
   /// A line's usual reading, without those that found its row open by chance.
   static double closed(const std::vector<double>& readings, const Estimate& contrast) {
-    if (!contrast.ok()) return median(readings);
-    const double upper = quantile(readings, 0.75);
+    const double middle = median(readings);
+    if (!contrast.ok()) return middle;
     double sum = 0;
     double count = 0;
     for (const double reading : readings) {
-      if (std::abs(reading - upper) > contrast.value / 2) continue;
+      if (std::abs(reading - middle) > contrast.value / 2) continue;
       sum += reading;
       ++count;
     }
-    return count > 0 ? sum / count : upper;
+    return count > 0 ? sum / count : middle;
   }
 
   /// Lines of one physical page, each through a page of its own. They are dropped through the first page, which leaves

@@ -77,8 +77,12 @@ class CoalesceAnalysis {
         add(make_finding(id, "list", *trouble, "#/measurements/coalesce.latency"));
       return;
     }
+    const auto asked_for = column<std::uint64_t>(m_measurements, "coalesce.latency", "asked_for");
     std::vector<std::string> sectors, lines;
-    for (const auto& [pattern, l1, l2] : m_patterns) {
+    for (std::size_t i = 0; i < m_patterns.size(); ++i) {
+      const auto& pattern = m_patterns[i].pattern;
+      // The user's own one is in the table; the finding is the same for all.
+      if (i < asked_for.size() && asked_for[i] != 0) continue;
       const auto load = coalesce(pattern.lanes, pattern.width, line_bytes(), sector_bytes());
       if (!load) continue;
       sectors.push_back(

@@ -19,6 +19,7 @@ class CoalesceMeasurement {
 
   Result<void> run() {
     auto patterns = standard_patterns(m_context.options.seed);
+    m_usual = patterns.size();
     const auto& own = m_context.options.coalesce;
     if (!own.lanes.empty()) patterns.push_back({own.pattern, own.width, own.lanes});
     if (auto r = patterns_table(patterns); !r) return r;
@@ -61,6 +62,7 @@ class CoalesceMeasurement {
       if (!l2) return tl::unexpected(l2.error());
       table.make<std::string>("pattern").push_back(pattern.name);
       table.make<std::uint64_t>("width_bytes").push_back(pattern.width);
+      table.make<std::uint64_t>("asked_for").push_back(number >= m_usual ? 1 : 0);
       table.make<double>("l1_cycles").push_back(*l1);
       table.make<double>("l2_cycles").push_back(*l2);
       for (const auto lane : pattern.lanes) {
@@ -141,6 +143,7 @@ class CoalesceMeasurement {
   }
 
   ProbeContext& m_context;
+  std::size_t m_usual = 0;  ///< patterns that are always measured, the first ones
 };
 
 }  // namespace

@@ -1,5 +1,6 @@
 // All figures of a run, in reading order.
 #include "report/figure_capacity.hpp"
+#include "report/figure_dram.hpp"
 #include "report/figure_latency.hpp"
 #include "report/figure_map.hpp"
 #include "report/figure_tlb.hpp"
@@ -16,6 +17,8 @@ std::vector<Figure> figures(const Run& run) {
   if (auto alias = report::alias_figure(run)) out.push_back(std::move(*alias));
   if (auto map = report::load_map_figure(run)) out.push_back(std::move(*map));
   if (auto map = report::atomic_map_figure(run)) out.push_back(std::move(*map));
+  if (auto latency = report::dram_latency_figure(run)) out.push_back(std::move(*latency));
+  if (auto costs = report::dram_costs_figure(run)) out.push_back(std::move(*costs));
   return out;
 }
 

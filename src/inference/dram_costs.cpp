@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::size_t k_least_points = 3;
 constexpr double k_reading_cycles = 1;    // readings are whole cycles
-constexpr double k_most_off_line = 0.25;  // of what all requests take
+constexpr double k_most_off_line = 0.12;  // of what all requests take
 constexpr double k_most_spread = 0.2;     // of the median over series
 constexpr double k_least_cycles = 0.5;
 

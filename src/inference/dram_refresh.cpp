@@ -64,22 +64,16 @@ std::pair<double, double> concentration(std::span<const double> times, double fr
 double lowest_frequency(std::span<const double> events, double low, double high) {
   const double span = events.back() - events.front();
   const double step = 1 / (4 * span);
-  double best = 0;
-  for (double f = low; f <= high; f += step) best = std::max(best, concentration(events, f).first);
+  std::vector<double> values;
+  for (double f = low; f <= high; f += step) values.push_back(concentration(events, f).first);
+  if (values.empty()) return 0;
+  const double best = *std::max_element(values.begin(), values.end());
   if (best < k_least_concentration) return 0;
   const double enough = std::max(k_least_concentration, 0.9 * best);
-  double found = 0;
-  double at_peak = 0;
-  for (double f = low; f <= high; f += step) {
-    const double value = concentration(events, f).first;
-    if (value >= enough && value > at_peak) {
-      at_peak = value;
-      found = f;
-    } else if (found != 0 && value < at_peak) {
-      break;
-    }
-  }
-  return found;
+  auto at = static_cast<std::size_t>(
+      std::find_if(values.begin(), values.end(), [&](double value) { return value >= enough; }) - values.begin());
+  while (at + 1 < values.size() && values[at + 1] > values[at]) ++at;
+  return low + static_cast<double>(at) * step;
 }
 
 /// Nearer and nearer, over more and more of the events.

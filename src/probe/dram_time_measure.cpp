@@ -67,7 +67,8 @@ class RefreshMeasurement {
       for (std::uint64_t i = 0; i < m_lines.size(); ++i) {
         const auto line = static_cast<std::uint32_t>(permutation(i));
         order.push_back(line);
-        for (const auto kind : {StepKind::walk, StepKind::drop, StepKind::time}) tests.step(kind, at + line, 1);
+        for (const auto kind : {StepKind::drop, StepKind::walk, StepKind::drop, StepKind::time})
+          tests.step(kind, at + line, 1);
       }
     }
     const auto samples = m_bench.run(tests);
@@ -102,7 +103,7 @@ class RefreshMeasurement {
     const auto at = tests.add(std::span(m_lines).first(2));
     std::vector<bool> wanted;
     for (std::uint64_t i = 0; i < k_single_loads; ++i) {
-      for (const auto kind : {StepKind::walk, StepKind::drop, StepKind::time}) tests.step(kind, at, 1);
+      for (const auto kind : {StepKind::drop, StepKind::time}) tests.step(kind, at, 1);
       wanted.push_back(true);
       for (auto more = m_random.below(k_most_waiting_loads + 1); more > 0; --more) {
         tests.step(StepKind::time, at + 1, 1);

@@ -1,4 +1,5 @@
-// Random DRAM behind random caches: what the probe finds is the model's truth, or inconclusive. Never confidently wrong.
+// Random DRAM behind random caches: what the probe finds is the model's truth, or inconclusive. Never confidently
+// wrong.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -23,8 +24,8 @@ constexpr std::uint64_t k_slices = 4;
 
 double between(Random& random, double low, double high) { return low + (high - low) * random.uniform(); }
 
-/// Rows that are interleaved over channels in pieces, banks by parities of higher bits; one model in five opens rows for
-/// nothing, and one in five is never refreshed.
+/// Rows that are interleaved over channels in pieces, banks by parities of higher bits; one model in five opens rows
+/// for nothing, and one in five is never refreshed.
 DeviceModel model_of(std::uint64_t seed) {
   auto model = random_model(seed, {.least_cache_levels = 2,
                                    .most_cache_levels = 2,
@@ -89,8 +90,7 @@ std::string text_of(const FindingValue& value) {
 
 std::string said(const Finding& finding) {
   std::string text = finding.id + " is " + text_of(*finding.value);
-  if (finding.interval)
-    text += " (" + text_of(finding.interval->low) + " to " + text_of(finding.interval->high) + ")";
+  if (finding.interval) text += " (" + text_of(finding.interval->low) + " to " + text_of(finding.interval->high) + ")";
   return text + ", the model has " + (finding.truth ? text_of(*finding.truth) : "no such thing");
 }
 
@@ -106,9 +106,10 @@ TEST_P(DramRecovery, recovers_or_says_inconclusive) {
     const auto model = model_of(seed);
     const auto& dram = model.dram;
     SCOPED_TRACE("seed " + std::to_string(seed) + ": rows of " + std::to_string(dram.row_bytes) + ", " +
-                 std::to_string(dram.banks) + " banks, " + std::to_string(dram.controllers * 2) + " channels, opens in " +
-                 std::to_string(dram.activate_ns) + " ns, column " + std::to_string(dram.column_ns) + " ns, noise " +
-                 std::to_string(model.noise.run_fraction) + ", SM " + std::to_string(model.timing.sm_mhz));
+                 std::to_string(dram.banks) + " banks, " + std::to_string(dram.controllers * 2) +
+                 " channels, opens in " + std::to_string(dram.activate_ns) + " ns, column " +
+                 std::to_string(dram.column_ns) + " ns, noise " + std::to_string(model.noise.run_fraction) + ", SM " +
+                 std::to_string(model.timing.sm_mhz));
     const auto run = measure(model, seed);
     for (const auto& finding : run.findings) {
       if (!finding.id.starts_with("dram.") && !finding.id.starts_with("coalescer.")) continue;

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <cctype>
 #include <charconv>
 #include <fstream>
 #include <iterator>
@@ -54,7 +55,7 @@ Result<std::vector<std::uint64_t>> parse_lanes(std::string_view text, const std:
     std::uint64_t offset = 0;
     if (!parse_number(cell, offset)) {
       // A head above the numbers says what they are.
-      if (lanes.empty() && line_number == 1) continue;
+      if (line_number == 1 && std::isalpha(static_cast<unsigned char>(cell.front())) != 0) continue;
       return wrong(fmt::format("'{}' is no byte offset; give one whole number a row", cell));
     }
     if (lanes.size() == k_lanes) return wrong("a 33rd lane; a warp has 32, give 32 rows");

@@ -14,6 +14,7 @@ constexpr std::uint64_t k_least_loads = 1000;
 constexpr std::uint64_t k_least_late = 20;
 constexpr double k_most_between = 0.15;  ///< of the late ones
 constexpr double k_sigmas = 3.5;
+constexpr double k_dependence = 0.03;
 constexpr std::size_t k_least_events = 40;
 constexpr std::size_t k_first_events = 64;
 constexpr double k_least_concentration = 0.7;
@@ -123,7 +124,8 @@ LateLoads late_loads(const LateHistogram& loads) {
   LateLoads result;
   result.cut_cycles = cut;
   const double share = static_cast<double>(count) / static_cast<double>(total);
-  const double error = k_sigmas * std::sqrt(share * (1 - share) / static_cast<double>(total));
+  // Loads are not quite independent of each other: a refresh that one waits for moves all that follow.
+  const double error = k_sigmas * std::sqrt(share * (1 - share) / static_cast<double>(total)) + k_dependence * share;
   result.fraction = {Outcome::ok, share, {std::max(0.0, share - error), share + error}, {}};
   const double half = std::max({1.5, (weighted_quantile(late, 0.75) - weighted_quantile(late, 0.25)) / 2,
                                 k_sigmas * sigma / std::sqrt(static_cast<double>(count))});

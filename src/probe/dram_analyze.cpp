@@ -208,7 +208,11 @@ class DramAnalysis {
     if (mean.empty() || scatter.empty() || lines.empty() || hop.empty() || reading.empty())
       return {Outcome::skipped, 0, {}, "not measured"};
     const double value = mean.front() - reading.front() + hop.front();
-    const double error = 1 + 3 * scatter.front() / std::sqrt(static_cast<double>(lines.front()));
+    const auto hop_scatter = numbers("dram.reading", "hop_scatter_cycles");
+    const auto turns = counts("dram.reading", "turns");
+    double error = 1 + 3 * scatter.front() / std::sqrt(static_cast<double>(lines.front()));
+    if (!hop_scatter.empty() && !turns.empty())
+      error += 3 * 1.25 * hop_scatter.front() / std::sqrt(static_cast<double>(turns.front()));
     return {Outcome::ok, value, {value - error, value + error}, {}};
   }
   static Estimate sum(const Estimate& a, const Estimate& b) {

@@ -13,6 +13,7 @@ constexpr std::uint64_t k_pool_lines = 24576;
 constexpr std::size_t k_tests_a_run = 1 << 15;
 constexpr std::uint64_t k_alone_turns = 3;
 constexpr std::uint64_t k_pair_turns = 9;
+constexpr std::uint64_t k_noisy_pair_turns = 45;
 constexpr std::uint64_t k_wait_turns = 5;
 constexpr std::size_t k_most_pairs = 3000;
 constexpr std::size_t k_most_mates = 200;
@@ -33,6 +34,7 @@ struct Readings {
   std::vector<double> miss;   ///< median over turns
   std::vector<double> least;  ///< the fastest turn: without any refresh
   std::vector<double> hit;    ///< the same lanes again, from L2: median
+  double scatter = 0;         ///< of single readings
 };
 
 std::vector<std::uint64_t> sectors_of(std::uint64_t line, std::uint64_t count = k_sectors) {
@@ -71,11 +73,14 @@ class BankMeasurement {
       }
     }
     Readings readings;
+    std::vector<double> off;
     for (std::size_t i = 0; i < list.size(); ++i) {
+      for (const double reading : miss[i]) off.push_back(reading - median(miss[i]));
       readings.miss.push_back(median(miss[i]));
       readings.least.push_back(*std::min_element(miss[i].begin(), miss[i].end()));
       readings.hit.push_back(median(hit[i]));
     }
+    if (!off.empty()) readings.scatter = (quantile(off, 0.9) - quantile(off, 0.1)) / 2.56;
     return readings;
   }
   static void add_test(TestList& tests, const Gathered& gathered) {
@@ -120,7 +125,7 @@ class BankMeasurement {
       lanes.insert(lanes.end(), others.begin(), others.end());
       list.push_back({{m_x, line}, lanes});
     }
-    const auto together = gather(list, k_pair_turns);
+    const auto together = gather(list, latency->scatter < 1 ? k_pair_turns : k_noisy_pair_turns);
     if (!together) return tl::unexpected(together.error());
     auto& table = m_bench.table("dram.pairs");
     for (std::size_t i = 0; i < near.size(); ++i) {

@@ -7,8 +7,7 @@
 namespace gpusonde {
 namespace {
 
-constexpr std::uint64_t k_member_percent = 70;
-constexpr std::uint64_t k_stray_percent = 30;
+constexpr std::uint64_t k_wrong_percent = 40;  // of two answers each time
 
 template <class T>
 std::vector<T> column(const Measurements& measurements, std::string_view table, std::string_view name) {
@@ -66,7 +65,7 @@ std::vector<RowMembers> rows_of(const Measurements& measurements) {
     const auto row = std::find_if(rows.begin(), rows.end(), [&](const auto& r) { return r.anchor == anchors[i]; });
     if (row == rows.end()) continue;
     // Open after its own row, closed after another one of the bank.
-    if (100 * after[i] >= k_member_percent * asked[i] && 100 * before[i] <= k_stray_percent * asked[i])
+    if (100 * (asked[i] - after[i] + before[i]) <= k_wrong_percent * asked[i])
       row->others.push_back(places[i]);
     else
       ++row->unclear;

@@ -17,8 +17,8 @@ constexpr std::uint64_t k_first_pool_lines = 8192;
 constexpr std::size_t k_most_asked_again = 2000;
 constexpr int k_again = 8;  // more readings of lines that may close the row
 constexpr std::size_t k_enough_mates = 3;
-constexpr int k_confirmations = 9;
-constexpr std::size_t k_most_candidates = 4000;  // of an anchor
+constexpr std::uint64_t k_rounds = 30;
+constexpr std::uint64_t k_certain_rounds = 24;
 
 /// One test: lines that are loaded one after the other, and the line whose row is asked about.
 struct RowQuestion {
@@ -30,6 +30,13 @@ struct RowQuestion {
 struct RowAnswer {
   double cycles = 0;
   double open_cycles = 0;  ///< the same line right after, when its row is open for certain
+};
+
+/// A line that may be of the anchor's row: how often it found its row open.
+struct Candidate {
+  std::uint64_t line = 0;
+  std::uint64_t open_after = 0;   ///< when the anchor was loaded last
+  std::uint64_t open_before = 0;  ///< when another row of the bank was
 };
 
 /// A line with one that closes its row.
@@ -152,56 +159,54 @@ class RowMeasurement {
     return {};
   }
 
-  static bool cheap(const RowAnswer& answer, double contrast) {
-    return answer.cycles - answer.open_cycles < contrast / 2;
-  }
-
-  /// Every line of the page once; those that find their row open many times more, both ways.
+  /// Round by round every line is asked both ways, and those that answered wrongly too often leave. The order makes no
+  /// difference to a line of another bank, so that of its two answers one is wrong on average.
   Result<void> find_row(const Anchor& anchor, double contrast) {
     const auto page = anchor.place / m_bench.page_bytes() * m_bench.page_bytes();
-    std::vector<RowQuestion> questions;
+    std::vector<Candidate> candidates;
     const Permutation order(m_bench.lines_of_page(), m_random.next());
     for (std::uint64_t i = 0; i < m_bench.lines_of_page(); ++i) {
       const auto line = page + order(i) * k_dram_line_bytes;
-      if (line != anchor.place && line != anchor.closer) questions.push_back({anchor.closer, anchor.place, line});
+      if (line != anchor.place && line != anchor.closer) candidates.push_back({line, 0, 0});
     }
-    const auto answers = ask(questions);
-    if (!answers) return tl::unexpected(answers.error());
-    std::vector<std::uint64_t> candidates;
-    for (std::size_t i = 0; i < questions.size(); ++i)
-      if (cheap((*answers)[i], contrast)) candidates.push_back(questions[i].asked);
-    // Of many, those whose row was open by chance go first.
-    if (candidates.size() > k_most_candidates) candidates.resize(k_most_candidates);
-    std::vector<int> open_after(candidates.size());
-    std::vector<int> open_before(candidates.size());
-    for (int turn = 0; turn < k_confirmations; ++turn) {
-      questions.clear();
-      for (const auto line : candidates) {
-        questions.push_back({anchor.closer, anchor.place, line});
-        questions.push_back({anchor.place, anchor.closer, line});
+    add_row(anchor.place, {anchor.place, k_rounds, 0}, k_rounds);
+    for (std::uint64_t round = 1; round <= k_rounds; ++round) {
+      std::vector<RowQuestion> questions;
+      for (const auto& candidate : candidates) {
+        questions.push_back({anchor.closer, anchor.place, candidate.line});
+        questions.push_back({anchor.place, anchor.closer, candidate.line});
       }
-      const auto again = ask(questions);
-      if (!again) return tl::unexpected(again.error());
+      const auto answers = ask(questions);
+      if (!answers) return tl::unexpected(answers.error());
       for (std::size_t i = 0; i < candidates.size(); ++i) {
-        open_after[i] += cheap((*again)[2 * i], contrast) ? 1 : 0;
-        open_before[i] += cheap((*again)[2 * i + 1], contrast) ? 1 : 0;
+        candidates[i].open_after += open((*answers)[2 * i], contrast) ? 1 : 0;
+        candidates[i].open_before += open((*answers)[2 * i + 1], contrast) ? 1 : 0;
       }
+      const auto allowed = std::max<std::uint64_t>(1, (4 * round + 5) / 10);
+      std::vector<Candidate> stay;
+      for (const auto& candidate : candidates) {
+        if (round - candidate.open_after + candidate.open_before <= allowed)
+          stay.push_back(candidate);
+        else if (round >= k_certain_rounds)
+          add_row(anchor.place, candidate, round);  // so late no chance: now and then it is of the row
+      }
+      candidates = std::move(stay);
     }
-    add_row(anchor.place, anchor.place, k_confirmations, 0);
-    // What the order does not matter to is of another bank: left out, since there are very many.
-    for (std::size_t i = 0; i < candidates.size(); ++i)
-      if (open_after[i] - open_before[i] > k_confirmations / 4)
-        add_row(anchor.place, candidates[i], open_after[i], open_before[i]);
+    for (const auto& candidate : candidates) add_row(anchor.place, candidate, k_rounds);
     return {};
   }
 
-  void add_row(std::uint64_t anchor, std::uint64_t line, int open_after, int open_before) {
+  static bool open(const RowAnswer& answer, double contrast) {
+    return answer.cycles - answer.open_cycles < contrast / 2;
+  }
+
+  void add_row(std::uint64_t anchor, const Candidate& candidate, std::uint64_t rounds) {
     auto& table = m_bench.table("dram.rows");
     table.make<std::uint64_t>("anchor_bytes").push_back(anchor);
-    table.make<std::uint64_t>("place_bytes").push_back(line);
-    table.make<std::uint64_t>("asked").push_back(k_confirmations);
-    table.make<std::uint64_t>("open_after_anchor").push_back(static_cast<std::uint64_t>(open_after));
-    table.make<std::uint64_t>("open_after_other_row").push_back(static_cast<std::uint64_t>(open_before));
+    table.make<std::uint64_t>("place_bytes").push_back(candidate.line);
+    table.make<std::uint64_t>("asked").push_back(rounds);
+    table.make<std::uint64_t>("open_after_anchor").push_back(candidate.open_after);
+    table.make<std::uint64_t>("open_after_other_row").push_back(candidate.open_before);
   }
 
   DramBench& m_bench;

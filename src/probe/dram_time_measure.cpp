@@ -12,16 +12,18 @@ namespace gpusonde {
 namespace {
 
 constexpr std::uint64_t k_lines = 4096;
-constexpr std::uint64_t k_refresh_turns = 32;
+constexpr std::uint64_t k_refresh_turns = 24;
 constexpr std::uint64_t k_turns_a_run = 8;
 constexpr std::uint64_t k_other_turns = 7;
-constexpr std::size_t k_round = 1024;
+constexpr std::uint64_t k_closed_lines = 1024;
+constexpr std::size_t k_round = 128;  // so few that hardly two are of one row
 constexpr std::uint64_t k_single_loads = 24576;
 constexpr std::uint64_t k_sampled = 24;
 constexpr std::uint64_t k_most_waiting_loads = 3;
 constexpr double k_bin_cycles = 2;
 constexpr double k_latency_bin_cycles = 4;
-constexpr std::uint64_t k_overhead_lines = 512;
+constexpr std::uint64_t k_overhead_lines = 256;
+constexpr std::uint32_t k_overhead_turns = 49;
 constexpr std::uint64_t k_alias_lines = 2048;
 constexpr std::uint64_t k_most_warm_pages = 1024;
 constexpr std::uint64_t k_alias_stride_bytes = 64ULL << 20;
@@ -60,7 +62,9 @@ class RefreshMeasurement {
   Result<void> read() {
     TestList tests;
     const auto at = tests.add(m_lines);
+    const auto other = tests.add(std::span(m_lines).first(1));
     std::vector<std::uint32_t> order;
+    std::vector<bool> wanted;
     for (std::uint64_t turn = 0; turn < k_turns_a_run; ++turn) {
       tests.begin_test();
       const Permutation permutation(m_lines.size(), m_random.next());
@@ -69,12 +73,25 @@ class RefreshMeasurement {
         order.push_back(line);
         for (const auto kind : {StepKind::drop, StepKind::walk, StepKind::drop, StepKind::time})
           tests.step(kind, at + line, 1);
+        wanted.push_back(true);
+        keep_out_of_step(tests, other, wanted);
       }
     }
     const auto samples = m_bench.run(tests);
     if (!samples) return tl::unexpected(samples.error());
-    for (std::size_t i = 0; i < order.size(); ++i) m_readings[order[i]].push_back(samples->cycles[i]);
+    std::size_t next = 0;
+    for (std::size_t i = 0; i < wanted.size(); ++i)
+      if (wanted[i]) m_readings[order[next++]].push_back(samples->cycles[i]);
     return {};
+  }
+
+  /// Loads that hit, a number at random: loads as long as each other keep step with a refresh, which they then never
+  /// meet, or always.
+  void keep_out_of_step(TestList& tests, std::uint32_t place, std::vector<bool>& wanted) {
+    for (auto more = m_random.below(k_most_waiting_loads + 1); more > 0; --more) {
+      tests.step(StepKind::time, place, 1);
+      wanted.push_back(false);
+    }
   }
 
   void store() {
@@ -105,10 +122,7 @@ class RefreshMeasurement {
     for (std::uint64_t i = 0; i < k_single_loads; ++i) {
       for (const auto kind : {StepKind::drop, StepKind::time}) tests.step(kind, at, 1);
       wanted.push_back(true);
-      for (auto more = m_random.below(k_most_waiting_loads + 1); more > 0; --more) {
-        tests.step(StepKind::time, at + 1, 1);
-        wanted.push_back(false);
-      }
+      keep_out_of_step(tests, at + 1, wanted);
     }
     const auto samples = m_bench.run(tests, true);
     if (!samples) return tl::unexpected(samples.error());
@@ -174,7 +188,7 @@ class LatencyMeasurement {
     chase.warmup_hops = 2 * lines.size() / 8 * 8;
     chase.hops = lines.size() / 8 * 8;
     if (chase.hops == 0) return {};
-    chase.repetitions = 5;
+    chase.repetitions = k_overhead_turns;
     if (m_bench.context().target.capabilities().sm_choice) chase.sm = 0;
     const auto walked = run_one<ChaseSamples>(m_bench.context().target, m_bench.context().cancel, chase);
     if (!walked) return tl::unexpected(walked.error());
@@ -183,7 +197,7 @@ class LatencyMeasurement {
     const auto at = tests.add(lines);
     const auto count = static_cast<std::uint32_t>(chase.hops);
     tests.step(StepKind::walk, at, count);
-    for (int turn = 0; turn < 5; ++turn) tests.step(StepKind::time, at, count);
+    for (std::uint32_t turn = 0; turn < k_overhead_turns; ++turn) tests.step(StepKind::time, at, count);
     const auto timed = m_bench.run(tests);
     if (!timed) return tl::unexpected(timed.error());
     std::vector<double> chased(walked->cycles.begin(), walked->cycles.end());
@@ -195,12 +209,14 @@ class LatencyMeasurement {
     auto& table = m_bench.table("dram.reading");
     table.make<double>("hop_cycles").push_back(median(chased) / static_cast<double>(chase.hops));
     table.make<double>("reading_cycles").push_back(median(by_turn));
+    table.make<double>("hop_scatter_cycles").push_back(mad_sigma(chased) / static_cast<double>(chase.hops));
+    table.make<std::uint64_t>("turns").push_back(k_overhead_turns);
     return {};
   }
 
   /// After rows were closed, a few of each page at a time: hardly any row is open.
   Result<void> translated() {
-    const auto lines = m_bench.random_lines(k_lines, 41);
+    const auto lines = m_bench.random_lines(k_closed_lines, 41);
     std::vector<std::vector<double>> readings(lines.size());
     for (std::uint64_t turn = 0; turn < k_other_turns; ++turn) {
       const Permutation order(lines.size(), m_random.next());

@@ -16,11 +16,13 @@ constexpr double k_reading_cycles = 1;    // readings are whole cycles
 constexpr double k_most_off_line = 0.12;  // of what all requests take
 constexpr double k_most_spread = 0.2;     // of the median over series
 constexpr double k_least_cycles = 0.5;
+constexpr double k_sigmas = 3;
 
 struct Line {
   double slope = 0;
   double reach = 0;  ///< from the first count to the last
   double worst = 0;  ///< farthest point, cycles
+  double error = 0;  ///< of the slope, a standard deviation
 };
 
 std::optional<Line> fit(const CostSeries& points) {
@@ -38,9 +40,14 @@ std::optional<Line> fit(const CostSeries& points) {
     xy += (count - x) * (cycles - y);
   }
   if (!(xx > 0)) return {};
-  Line line{xy / xx, points.back().first - points.front().first, 0};
-  for (const auto& [count, cycles] : points)
-    line.worst = std::max(line.worst, std::abs(cycles - y - line.slope * (count - x)));
+  Line line{xy / xx, points.back().first - points.front().first, 0, 0};
+  double squares = 0;
+  for (const auto& [count, cycles] : points) {
+    const double off = cycles - y - line.slope * (count - x);
+    line.worst = std::max(line.worst, std::abs(off));
+    squares += off * off;
+  }
+  line.error = std::sqrt(squares / (n - 2) / xx);
   return line;
 }
 
@@ -50,6 +57,7 @@ Estimate cost_of_one(std::span<const CostSeries> series, double least_count) {
   std::vector<double> slopes;
   double reach = 0;
   double worst = 0;
+  double variance = 0;
   for (auto points : series) {
     std::erase_if(points, [&](const auto& point) { return point.first < least_count; });
     std::sort(points.begin(), points.end());
@@ -58,6 +66,7 @@ Estimate cost_of_one(std::span<const CostSeries> series, double least_count) {
     slopes.push_back(line->slope);
     reach = std::max(reach, line->reach);
     worst = std::max(worst, line->worst);
+    variance += line->error * line->error;
   }
   if (slopes.empty()) return inconclusive("too few requests at once were found to see what one more takes");
   const double slope = median(slopes);
@@ -69,7 +78,9 @@ Estimate cost_of_one(std::span<const CostSeries> series, double least_count) {
         fmt::format("times do not grow evenly with the number of requests: one is {:.0f} cycles off a line", worst));
   if (*high - *low > k_most_spread * slope + 4 * k_reading_cycles / reach)
     return inconclusive(fmt::format("one more request takes from {:.1f} to {:.1f} cycles", *low, *high));
-  const double error = std::max({(*high - *low) / 2, k_reading_cycles / reach, 0.01 * slope});
+  // Of the mean over series; their median is somewhat less certain.
+  const double chance = k_sigmas * 1.25 * std::sqrt(variance) / static_cast<double>(slopes.size());
+  const double error = std::max({(*high - *low) / 2, chance, k_reading_cycles / reach, 0.01 * slope});
   return {Outcome::ok, slope, {slope - error, slope + error}, {}};
 }
 

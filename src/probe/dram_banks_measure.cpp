@@ -21,6 +21,7 @@ constexpr std::uint64_t k_cost_turns = 25;
 constexpr std::size_t k_most_series = 6;
 constexpr std::size_t k_most_steps = 8;
 constexpr std::size_t k_controls = 32;
+constexpr std::size_t k_least_rows = 4;
 constexpr std::uint64_t k_sector_bytes = 32;
 constexpr std::uint64_t k_sectors = k_dram_line_bytes / k_sector_bytes;
 
@@ -142,40 +143,46 @@ class BankMeasurement {
     const auto kinds = pairs_of(m_bench.context().measurements).kinds;
     const auto* others = m_bench.table("dram.pairs").column<std::uint64_t>("other_bytes");
     std::vector<std::uint64_t> lines{m_x};
-    std::size_t same_bank = 0;
     for (std::size_t i = 0; i < kinds.size() && lines.size() < k_most_mates; ++i)
-      if (kinds[i] != PairKind::apart) {
-        lines.push_back((*others)[i]);
-        if (kinds[i] == PairKind::same_bank) ++same_bank;
-      }
+      if (kinds[i] != PairKind::apart) lines.push_back((*others)[i]);
     // Without channels there are still lines of one bank, for the cost of its rows.
     if (kinds.empty() && others != nullptr) add_waiting(lines, *others);
-    std::vector<Gathered> list;
-    for (std::size_t a = 0; a < lines.size(); ++a)
-      for (std::size_t b = 0; b < a; ++b) list.push_back({{lines[a], lines[b]}, {lines[a], lines[b]}});
-    const auto pair_count = list.size();
-    for (const auto line : cheapest(others)) list.push_back({{m_x, line}, {m_x, line}});
-    const auto waits = gather(list, k_wait_turns);
+    const auto waits = waits_of(lines);
     if (!waits) return tl::unexpected(waits.error());
-    auto& table = m_bench.table("dram.waits");
-    m_waits.assign(lines.size(), std::vector<bool>(lines.size()));
+    if (waits->empty()) return {};
+    m_waits = *waits;
     m_lines = lines;
-    if (list.size() == pair_count) return {};
-    const double plain = median(std::span(waits->least).subspan(pair_count));
-    std::size_t i = 0;
+    auto& table = m_bench.table("dram.waits");
     for (std::size_t a = 0; a < lines.size(); ++a)
-      for (std::size_t b = 0; b < a; ++b, ++i) {
-        const bool wait = waits->least[i] > plain + 0.75 * m_rows.contrast.value;
-        m_waits[a][b] = m_waits[b][a] = wait;
-        if (!wait) continue;
+      for (std::size_t b = 0; b < a; ++b) {
+        if (!m_waits[a][b]) continue;
         table.make<std::uint64_t>("place_bytes").push_back(lines[b]);
         table.make<std::uint64_t>("other_bytes").push_back(lines[a]);
-        table.make<double>("late_cycles").push_back(waits->least[i] - plain);
       }
     auto& list_table = m_bench.table("dram.channel_lines");
     list_table.make<std::uint64_t>("place_bytes") = lines;
     return {};
   }
+  /// Who waits for whom, each against each; empty where nothing can be held against it.
+  Result<std::vector<std::vector<bool>>> waits_of(const std::vector<std::uint64_t>& lines) {
+    std::vector<Gathered> list;
+    for (std::size_t a = 0; a < lines.size(); ++a)
+      for (std::size_t b = 0; b < a; ++b) list.push_back({{lines[a], lines[b]}, {lines[a], lines[b]}});
+    const auto pair_count = list.size();
+    for (const auto line : cheapest(m_bench.table("dram.pairs").column<std::uint64_t>("other_bytes")))
+      list.push_back({{m_x, line}, {m_x, line}});
+    if (list.size() == pair_count) return std::vector<std::vector<bool>>{};
+    const auto together = gather(list, k_wait_turns);
+    if (!together) return tl::unexpected(together.error());
+    const double plain = median(std::span(together->least).subspan(pair_count));
+    std::vector<std::vector<bool>> waits(lines.size(), std::vector<bool>(lines.size()));
+    std::size_t i = 0;
+    for (std::size_t a = 0; a < lines.size(); ++a)
+      for (std::size_t b = 0; b < a; ++b, ++i)
+        waits[a][b] = waits[b][a] = together->least[i] > plain + 0.75 * m_rows.contrast.value;
+    return waits;
+  }
+
   /// Those that wait least for the first one, which are not of its bank.
   [[nodiscard]] std::vector<std::uint64_t> cheapest(const std::vector<std::uint64_t>* others) {
     const auto* miss = m_bench.table("dram.pairs").column<double>("memory_cycles");
@@ -195,13 +202,37 @@ class BankMeasurement {
   }
 
   /// Lines that wait each for each other, so all of different rows of one bank.
-  [[nodiscard]] std::vector<std::uint64_t> rows_of_bank(std::size_t first) const {
+  [[nodiscard]] static std::vector<std::uint64_t> rows_of_bank(const std::vector<std::uint64_t>& lines,
+                                                               const std::vector<std::vector<bool>>& waits,
+                                                               std::size_t first) {
     std::vector<std::size_t> chosen{first};
-    for (std::size_t i = 0; i < m_lines.size() && chosen.size() < k_most_steps + 1; ++i)
-      if (std::all_of(chosen.begin(), chosen.end(), [&](auto other) { return m_waits[i][other]; })) chosen.push_back(i);
+    for (std::size_t i = 0; i < lines.size() && chosen.size() < k_most_steps + 1; ++i)
+      if (std::all_of(chosen.begin(), chosen.end(), [&](auto other) { return waits[i][other]; })) chosen.push_back(i);
     std::vector<std::uint64_t> places;
-    for (const auto line : chosen) places.push_back(m_lines[line]);
+    for (const auto line : chosen) places.push_back(lines[line]);
     return places;
+  }
+
+  /// Rows of several banks: of those of the channel, and where these have too few, of the rows' own banks.
+  Result<std::vector<std::vector<std::uint64_t>>> banks_rows() {
+    std::vector<std::vector<std::uint64_t>> found;
+    std::vector<std::uint64_t> seen;
+    for (std::size_t first = 0; first < m_lines.size() && found.size() < k_most_series; ++first) {
+      auto rows = rows_of_bank(m_lines, m_waits, first);
+      if (rows.size() < k_least_rows || std::find(seen.begin(), seen.end(), rows[1]) != seen.end()) continue;
+      seen.insert(seen.end(), rows.begin(), rows.end());
+      found.push_back(std::move(rows));
+    }
+    for (std::size_t i = 0; i < m_rows.members.size() && found.size() < k_most_series / 2; ++i) {
+      auto lines = mates_of(m_bench.context().measurements, m_rows.members[i].front());
+      lines.resize(std::min(lines.size(), 2 * k_most_steps));
+      const auto waits = waits_of(lines);
+      if (!waits) return tl::unexpected(waits.error());
+      if (waits->empty()) continue;
+      auto rows = rows_of_bank(lines, *waits, 0);
+      if (rows.size() >= k_least_rows) found.push_back(std::move(rows));
+    }
+    return found;
   }
 
   struct Series {
@@ -223,12 +254,10 @@ class BankMeasurement {
         series.push_back({"lines of a row", i, count});
       }
     }
-    std::vector<std::uint64_t> seen;
+    const auto banks = banks_rows();
+    if (!banks) return tl::unexpected(banks.error());
     std::uint64_t number = 0;
-    for (std::size_t first = 0; first < m_lines.size() && number < k_most_series; ++first) {
-      auto rows = rows_of_bank(first);
-      if (rows.size() < 4 || std::find(seen.begin(), seen.end(), rows[1]) != seen.end()) continue;
-      seen.insert(seen.end(), rows.begin(), rows.end());
+    for (auto rows : *banks) {
       // One more row is opened before, so that the first of them is closed.
       const auto before = rows.back();
       rows.pop_back();

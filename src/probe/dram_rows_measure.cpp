@@ -16,7 +16,7 @@ constexpr std::size_t k_tests_a_run = 1 << 15;
 constexpr std::uint64_t k_first_pool_lines = 8192;
 constexpr std::size_t k_most_asked_again = 2000;
 constexpr int k_again = 8;  // more readings of lines that may close the row
-constexpr std::size_t k_enough_mates = 3;
+constexpr std::size_t k_enough_mates = 6;
 constexpr std::uint64_t k_rounds = 30;
 constexpr std::uint64_t k_certain_rounds = 24;
 

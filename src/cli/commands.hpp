@@ -59,6 +59,8 @@ void add_crossbar(CLI::App& app, CommandContext& context);
 void add_bandwidth(CLI::App& app, CommandContext& context);
 void add_load(CLI::App& app, CommandContext& context);
 void add_addressing(CLI::App& app, CommandContext& context);
+void add_coalesce(CLI::App& app, CommandContext& context);
+void add_dram(CLI::App& app, CommandContext& context);
 void add_hash(CLI::App& app, CommandContext& context);
 void add_analyze(CLI::App& app, CommandContext& context);
 void add_plot(CLI::App& app, CommandContext& context);

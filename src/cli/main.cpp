@@ -70,6 +70,8 @@ void add_commands(CLI::App& app, CommandContext& context) {
   add_crossbar(app, context);
   add_bandwidth(app, context);
   add_load(app, context);
+  add_coalesce(app, context);
+  add_dram(app, context);
   add_hash(app, context);
   add_analyze(app, context);
   add_plot(app, context);

@@ -133,7 +133,7 @@ struct SequenceStep {
 /// goes on from test to test, in order. What lies at the places is neither looked at nor changed.
 struct SequenceExperiment {
   Region region = Region::buffer;
-  std::vector<std::uint64_t> places;  ///< byte offset in the region; a multiple of 8; repeated places are fine
+  std::vector<std::uint64_t> places;  ///< byte offset in the region; a multiple of 8 (see lane_bytes); repeats are fine
   std::vector<SequenceStep> steps;
   std::vector<std::uint32_t> tests = {0};  ///< ascending, the first one 0
   bool at_once = false;                    ///< tests do not depend on each other: each may run on an SM of its own
@@ -141,12 +141,14 @@ struct SequenceExperiment {
   std::uint32_t prefetch_bytes = 0;        ///< 64, 128 or 256: the load's L2 prefetch size; 0: without
   std::uint32_t fetch_limit_bytes = 0;     ///< the driver's limit of L2 fetches while it runs; 0: left alone
   std::uint32_t lane_bytes = 8;            ///< of a gather's lanes: 4, 8 or 16; its places are multiples of that
+  bool stamps = false;                     ///< also when each timed load or gather began
   std::optional<std::uint32_t> sm;         ///< all tests on this SM; empty: any
   StorageSplit split;
 };
 
 struct SequenceSamples {
   std::vector<std::uint32_t> cycles;      ///< one a timed load or gather, in the order of the steps
+  std::vector<std::uint32_t> starts;      ///< with stamps: low 32 bits of the SM's clock when each of them began
   std::uint64_t base_address = 0;         ///< virtual address of the region's place 0
   std::uint64_t shared_config_bytes = 0;  ///< as in ChaseSamples
 };

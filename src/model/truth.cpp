@@ -7,8 +7,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <optional>
+#include <set>
 
 #include "core/parity_span.hpp"
 #include "core/units.hpp"
@@ -17,6 +19,30 @@
 
 namespace gpusonde {
 namespace {
+
+/// The access patterns that the coalescer is asked about: elements between lanes; -1: at random.
+struct LanePatternName {
+  const char* name;
+  std::uint64_t width;
+  int stride;
+};
+constexpr std::array<LanePatternName, 15> k_lane_patterns{{
+    {"same address", 4, 0},
+    {"stride 1", 4, 1},
+    {"stride 2", 4, 2},
+    {"stride 4", 4, 4},
+    {"stride 8", 4, 8},
+    {"stride 16", 4, 16},
+    {"stride 32", 4, 32},
+    {"stride 64", 4, 64},
+    {"random", 4, -1},
+    {"stride 1", 8, 1},
+    {"stride 2", 8, 2},
+    {"stride 16", 8, 16},
+    {"stride 1", 16, 1},
+    {"stride 2", 16, 2},
+    {"stride 16", 16, 16},
+}};
 
 class Truths {
  public:
@@ -31,6 +57,7 @@ class Truths {
     add_latency("dram.latency", dram_cycles());
     for (std::size_t i = 0; i < m_model.tlbs.size(); ++i) tlb(fmt::format("tlb.{}", i + 1), m_model.tlbs[i]);
     dram();
+    coalescer();
     if (timing.shared_hit_cycles > 0) add_latency("shared.hit_latency", timing.shared_hit_cycles);
     instructions();
     memories();
@@ -147,10 +174,49 @@ class Truths {
     const auto& dram = m_model.dram;
     count("dram.row_size", dram.row_bytes);
     add("dram.row_miss_extra_ns", dram.activate_ns);
-    add("dram.column_ns", dram.column_ns);
+    // As fast as a channel's pins carry columns at best.
+    const double bytes_per_ns = m_model.memory_bytes_per_second() / 1e9;
+    const double channels = std::max(1U, dram.controllers * dram.channels_per_controller);
+    add("dram.column_ns", std::max(dram.column_ns, bytes_per_ns > 0 ? dram.column_bytes * channels / bytes_per_ns : 0));
     count("dram.banks", dram.banks);
     add("dram.refresh_fraction", dram.refresh_fraction);
     add("dram.refresh_stall_ns", dram.refresh_stall_ns);
+    if (dram.refresh_fraction > 0) add("dram.refresh_interval_ns", dram.refresh_interval_ns);
+    const double cycles = dram.latency.cycles(m_sm_mhz);
+    add_in_both_units("dram.latency_tlb_hit", cycles);
+    if (m_model.tlbs.empty()) return;
+    add_in_both_units("dram.latency_tlb_miss", cycles + m_model.tlbs.front().miss.cycles(m_sm_mhz));
+    add_in_both_units("dram.latency_cold", cycles + m_model.tlbs.back().miss.cycles(m_sm_mhz));
+  }
+
+  void add_in_both_units(const std::string& id, double cycles) {
+    add(id, cycles);
+    add(id + "_ns", cycles_to_ns(cycles, m_sm_mhz));
+  }
+
+  /// What a warp's 32 lanes ask for, by the names of the probe's patterns. Lanes of a random pattern have a line each.
+  void coalescer() {
+    const auto& cache = m_model.caches.front();
+    if (!cache.allocates_cg) add("coalescer.line_cycles", 1 / cache.lines_per_cycle);
+    std::vector<std::string> sectors, lines;
+    for (const auto& [name, width, stride] : k_lane_patterns) {
+      const auto of_random = stride < 0;
+      std::set<std::uint64_t> line_numbers, sector_numbers;
+      for (std::uint64_t lane = 0; lane < 32; ++lane) {
+        const std::uint64_t first = lane * (of_random ? 1024 : static_cast<std::uint64_t>(stride) * width);
+        line_numbers.insert(first / cache.line_bytes);
+        for (std::uint64_t byte = first; byte < first + width; ++byte) sector_numbers.insert(byte / cache.sector_bytes);
+      }
+      const auto counted = [](std::size_t count, const char* noun) {
+        return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
+      };
+      const auto line_text = counted(line_numbers.size(), "line");
+      sectors.push_back(
+          fmt::format("{} B, {}: {} in {}", width, name, counted(sector_numbers.size(), "sector"), line_text));
+      lines.push_back(fmt::format("{} B, {}: {}", width, name, line_text));
+    }
+    add("coalescer.sectors", std::move(sectors));
+    add("coalescer.lines", std::move(lines));
   }
 
   void operation(const std::string& name, double latency_cycles, double interval_cycles) {

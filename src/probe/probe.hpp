@@ -44,9 +44,27 @@ struct SweepOptions {
   std::uint32_t laps = 2;  ///< timed
 };
 
+/// What a counter of the hardware says that one load of a pattern asked for, by name: sectors, lines. Filled by whoever
+/// can read counters, which no probe does.
+struct CounterReading {
+  std::string counter;  ///< `sectors`, `tags`, ...
+  double per_load = 0;
+};
+
+/// What the user asked of the coalescer: lanes of a pattern of their own besides the usual ones, and counters.
+struct CoalesceOptions {
+  std::string pattern;               ///< as given; empty: only the usual ones
+  std::vector<std::uint64_t> lanes;  ///< byte offset of each of the pattern's lanes
+  std::uint32_t width = 4;           ///< bytes a lane: 4, 8 or 16
+  /// Reads counters while loads of a pattern run, at most a few times; empty: counters are not asked for.
+  std::function<Result<std::vector<CounterReading>>(const std::vector<std::uint64_t>& lanes, std::uint32_t width)>
+      read_counters;
+};
+
 struct ProbeOptions {
   LatencyOptions latency;
   SweepOptions sweep;
+  CoalesceOptions coalesce;
   std::uint64_t map_lines = 4608;  ///< of the map of lines by SMs, consecutive ones included
   bool map_only = false;           ///< no functions, no contention
   bool quick = false;

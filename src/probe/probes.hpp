@@ -22,6 +22,8 @@ namespace gpusonde {
 [[nodiscard]] const Probe& crossbar_probe();
 [[nodiscard]] const Probe& bandwidth_probe();
 [[nodiscard]] const Probe& load_probe();
+[[nodiscard]] const Probe& coalesce_probe();
+[[nodiscard]] const Probe& dram_probe();
 
 /// SM clock in MHz from the table `clock`.
 [[nodiscard]] Estimate sm_clock_estimate(const Measurements& measurements);

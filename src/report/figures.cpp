@@ -1,6 +1,7 @@
 // All figures of a run, in reading order.
 #include "report/figure_capacity.hpp"
 #include "report/figure_instr.hpp"
+#include "report/figure_dram.hpp"
 #include "report/figure_latency.hpp"
 #include "report/figure_loads.hpp"
 #include "report/figure_map.hpp"
@@ -22,6 +23,8 @@ std::vector<Figure> figures(const Run& run) {
   if (auto cluster = report::cluster_map_figure(run)) out.push_back(std::move(*cluster));
   if (auto bandwidth = report::bandwidth_figure(run)) out.push_back(std::move(*bandwidth));
   if (auto load = report::load_figure(run)) out.push_back(std::move(*load));
+  if (auto latency = report::dram_latency_figure(run)) out.push_back(std::move(*latency));
+  if (auto costs = report::dram_costs_figure(run)) out.push_back(std::move(*costs));
   return out;
 }
 

@@ -41,6 +41,10 @@ struct TextStyle {
 [[nodiscard]] std::string bandwidth_text(const Run& run, const TextStyle& style);
 /// Loads that overlap, and latency against bandwidth.
 [[nodiscard]] std::string load_text(const Run& run, const TextStyle& style);
+/// Lines and sectors of a warp's loads by access pattern, and their latency.
+[[nodiscard]] std::string coalesce_text(const Run& run, const TextStyle& style);
+/// Rows, banks, costs, refresh and latency of DRAM.
+[[nodiscard]] std::string dram_text(const Run& run, const TextStyle& style);
 /// id,unit,outcome,value,low,high,truth,agrees,reason
 [[nodiscard]] std::string findings_csv(const Run& run);
 [[nodiscard]] std::string table_csv(const Table& table);

@@ -99,11 +99,12 @@ constexpr std::uint32_t k_most_loads_a_lane = 1 << 12;
 
 tl::unexpected<Error> wrong(std::string message) { return fail(ErrorKind::usage, std::move(message)); }
 
-/// Each a multiple of 8 and inside a region.
-Result<void> check_places(const std::vector<std::uint64_t>& places, std::uint64_t limit_bytes) {
+/// Each a multiple of a unit, and inside a region with a word of 8 bytes from it on.
+Result<void> check_places(const std::vector<std::uint64_t>& places, std::uint64_t limit_bytes,
+                          std::uint64_t unit_bytes = 8) {
   if (places.empty()) return wrong("an empty list of places: give at least one");
   for (const auto place : places) {
-    if (place % 8 != 0) return wrong(fmt::format("place {} is no multiple of 8", place));
+    if (place % unit_bytes != 0) return wrong(fmt::format("place {} is no multiple of {}", place, unit_bytes));
     if (place > limit_bytes - 8)
       return wrong(fmt::format("place {} lies beyond the {} this device can give; choose a smaller one", place,
                                format_bytes(limit_bytes)));
@@ -114,6 +115,28 @@ Result<void> check_places(const std::vector<std::uint64_t>& places, std::uint64_
 Result<void> check_size(std::uint32_t bytes, const std::vector<std::uint32_t>& there_are, std::string_view what) {
   if (bytes == 0 || std::find(there_are.begin(), there_are.end(), bytes) != there_are.end()) return {};
   return fail(ErrorKind::unsupported, fmt::format("this device has no {} of {} B", what, bytes));
+}
+
+constexpr std::uint32_t k_warp_lanes = 32;
+
+/// A gather's places are multiples of its lanes' bytes, those of all other loads of 8.
+Result<void> check_gathers(const SequenceExperiment& e) {
+  if (e.lane_bytes != 4 && e.lane_bytes != 8 && e.lane_bytes != 16)
+    return wrong(fmt::format("lanes of {} B: give 4, 8 or 16", e.lane_bytes));
+  for (const auto& step : e.steps) {
+    const bool gather = step.kind == StepKind::gather;
+    if (gather && step.count > k_warp_lanes)
+      return wrong(fmt::format("a gather of {} places: a warp has {} lanes", step.count, k_warp_lanes));
+    if (gather && e.split.block_threads < k_warp_lanes)
+      return wrong(
+          fmt::format("a gather by a block of {} threads: give a warp, {}", e.split.block_threads, k_warp_lanes));
+    const std::uint64_t unit = gather ? e.lane_bytes : 8;
+    if (unit == 8 && e.lane_bytes != 4) continue;  // all places are
+    for (std::uint64_t i = step.first; i < std::uint64_t{step.first} + step.count; ++i)
+      if (e.places[i] % unit != 0)
+        return wrong(fmt::format("place {} is no multiple of {}, which its load takes", e.places[i], unit));
+  }
+  return {};
 }
 
 Result<void> check_steps(const SequenceExperiment& e, const Capabilities& capabilities) {
@@ -146,7 +169,9 @@ Result<void> check(const SequenceExperiment& experiment, const Capabilities& cap
     return r;
   const bool aliased = experiment.region == Region::aliases;
   if (aliased && aliases.page_bytes == 0) return fail(ErrorKind::unsupported, aliases.why_not);
-  if (auto r = check_places(experiment.places, aliased ? aliases.span_bytes : capabilities.max_ring_bytes); !r)
+  if (auto r = check_places(experiment.places, aliased ? aliases.span_bytes : capabilities.max_ring_bytes,
+                            experiment.lane_bytes == 4 ? 4 : 8);
+      !r)
     return r;
   if (aliased) {
     std::vector<std::uint64_t> pages;
@@ -156,7 +181,8 @@ Result<void> check(const SequenceExperiment& experiment, const Capabilities& cap
     if (distinct > aliases.max_pages)
       return wrong(fmt::format("{} pages mapped at a time: at most {}", distinct, aliases.max_pages));
   }
-  return check_steps(experiment, capabilities);
+  if (auto r = check_steps(experiment, capabilities); !r) return r;
+  return check_gathers(experiment);
 }
 
 Result<void> check(const LineMapExperiment& experiment, const Capabilities& capabilities, std::uint32_t sm_count) {

@@ -62,7 +62,7 @@ struct ChaseState {
 
 /// Of a sequence's step: what experiment/experiment.hpp says, with the kind as a number.
 struct SequenceStepWords {
-  unsigned kind;  ///< 0: touch, 1: walk, 2: time, 3: drop
+  unsigned kind;  ///< 0: touch, 1: walk, 2: time, 3: drop, 4: gather
   unsigned first;
   unsigned count;
   unsigned times;
@@ -81,13 +81,14 @@ struct SequenceParameters {
   unsigned long long steps;     ///< address of SequenceStepWords
   unsigned long long tests;     ///< address of SequenceTestWords
   unsigned long long readings;  ///< address of u32 cycles, added to
+  unsigned long long starts;    ///< address of u32, added to: the clock when a reading began; 0: not asked for
   unsigned long long claimed;   ///< address of a u32, zeroed: tests that blocks took
   unsigned long long taken;     ///< address of u32 by SM, zeroed: 1 once a block works there
   unsigned long long sink;      ///< address that is never written
   unsigned first_test;
   unsigned end_test;
-  unsigned sm;  ///< only blocks on this SM work; k_any_sm: all
-  unsigned reserved;
+  unsigned sm;          ///< only blocks on this SM work; k_any_sm: all
+  unsigned lane_bytes;  ///< of a gather: 4, 8 or 16
 };
 
 /// Kernel `link_self`: each place gets its own address.

@@ -95,6 +95,11 @@ class SequenceRun {
       if (auto r = read(m_samples.cycles.data(), k_readings_offset, 4 * m_readings); !r)
         return tl::unexpected(r.error());
     }
+    if (m_e.stamps && m_readings != 0) {
+      m_samples.starts.resize(m_readings);
+      if (auto r = read(m_samples.starts.data(), k_readings_offset + 4 * m_readings, 4 * m_readings); !r)
+        return tl::unexpected(r.error());
+    }
     return std::move(m_samples);
   }
 
@@ -109,12 +114,15 @@ class SequenceRun {
         const auto& step = m_e.steps[k];
         const std::uint64_t loads = std::uint64_t{step.count} * step.times;
         if (step.kind == StepKind::time) m_readings += loads;
+        if (step.kind == StepKind::gather) m_readings += step.times;
         cycles += step.kind == StepKind::touch ? (loads / (4 * m_e.split.block_threads) + step.times) * k_touch_cycles
                                                : loads * k_walk_cycles;
       }
       m_test_cycles.push_back(cycles);
     }
   }
+
+  [[nodiscard]] std::size_t readings_bytes() const { return (m_e.stamps ? 8 : 4) * m_readings; }
 
   Result<void> copy_lists() {
     std::vector<SequenceStepWords> steps;
@@ -126,7 +134,7 @@ class SequenceRun {
     const auto lists =
         m_list.places.at_least(aligned(places_bytes) + aligned(steps_bytes) + tests_bytes, k_lists_limit_bytes);
     if (!lists) return tl::unexpected(lists.error());
-    const auto scratch = m_r.scratch.at_least(k_readings_offset + 4 * m_readings, k_scratch_limit_bytes);
+    const auto scratch = m_r.scratch.at_least(k_readings_offset + readings_bytes(), k_scratch_limit_bytes);
     if (!scratch) return tl::unexpected(scratch.error());
     m_scratch = *scratch;
     m_parameters.base = m_samples.base_address;
@@ -137,10 +145,12 @@ class SequenceRun {
     m_parameters.sink = m_scratch + k_sink_offset;
     m_parameters.taken = m_scratch + k_taken_offset;
     m_parameters.readings = m_scratch + k_readings_offset;
+    m_parameters.starts = m_e.stamps ? m_parameters.readings + 4 * m_readings : 0;
+    m_parameters.lane_bytes = m_e.lane_bytes;
     if (auto r = copy(m_parameters.places, m_e.places.data(), places_bytes); !r) return r;
     if (auto r = copy(m_parameters.steps, steps.data(), steps_bytes); !r) return r;
     if (auto r = copy(m_parameters.tests, m_tests.data(), tests_bytes); !r) return r;
-    return clear(k_readings_offset, 4 * m_readings);
+    return clear(k_readings_offset, readings_bytes());
   }
 
   // L2 differs from SM to SM, so tests that follow each other stay on one.

@@ -52,6 +52,7 @@ class CacheLevel {
   }
   /// Bytes that a miss brings: a power of two from a sector to a line; 0: the model's.
   void set_fetch_bytes(std::uint32_t bytes) noexcept;
+  [[nodiscard]] std::uint32_t fetch_sectors() const noexcept { return static_cast<std::uint32_t>(m_fetch_sectors); }
   [[nodiscard]] bool fetches_blocks() const noexcept { return m_model_fetch_sectors > 1; }
   [[nodiscard]] std::uint32_t slices() const noexcept { return m_slices; }
   [[nodiscard]] std::uint32_t home(const Address& address) const noexcept {

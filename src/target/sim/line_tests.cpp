@@ -6,6 +6,7 @@
 #include <queue>
 
 #include "core/units.hpp"
+#include "target/sim/gather.hpp"
 #include "target/sim/sim_clock.hpp"
 #include "target/sim/storage_split.hpp"
 #include "target/sim/trace.hpp"
@@ -29,9 +30,10 @@ class SequenceRun {
         m_ns_per_cycle(cycles_to_ns(1.0, settings.sm_mhz)),
         m_noise(random.fork(0)),
         m_trace(e.region, e.places, machine),
+        m_gather(machine, model, m_ns_per_cycle),
         m_now_ns(random.fork(2).uniform() * k_timer_tick_ns) {}
 
-  bool run(std::vector<std::uint32_t>& readings, const CancelToken* cancel) {
+  bool run(SequenceSamples& readings, const CancelToken* cancel) {
     for (std::size_t test = 0; test < m_e.tests.size(); ++test) {
       if (cancelled(cancel)) return false;
       m_machine.drop_sm_caches();
@@ -43,7 +45,11 @@ class SequenceRun {
   }
 
  private:
-  void take(const SequenceStep& step, std::vector<std::uint32_t>& readings) {
+  void take(const SequenceStep& step, SequenceSamples& readings) {
+    if (step.kind == StepKind::gather) {
+      store(m_gather.load(m_trace.at(step.first, step.count), m_now_ns), readings);
+      return;
+    }
     for (std::uint64_t done = 0; done < step.count;) {
       const LoadBlock block = m_trace.at(step.first + done, step.count - done);
       for (std::size_t i = 0; i < block.count; ++i) {
@@ -55,12 +61,17 @@ class SequenceRun {
           m_machine.touch(block, i, true);
           continue;
         }
-        const double cycles = m_machine.load(block, i, m_now_ns) + m_model.timing.per_hop_overhead_cycles;
-        m_now_ns += cycles * m_ns_per_cycle;
-        readings.push_back(reading(cycles));
+        store(m_machine.load(block, i, m_now_ns), readings);
       }
       done += block.count;
     }
+  }
+
+  void store(double load_cycles, SequenceSamples& readings) {
+    const double cycles = load_cycles + m_model.timing.per_hop_overhead_cycles;
+    if (m_e.stamps) readings.starts.push_back(static_cast<std::uint32_t>(counter(m_now_ns / m_ns_per_cycle)));
+    m_now_ns += cycles * m_ns_per_cycle;
+    readings.cycles.push_back(reading(cycles));
   }
 
   std::uint32_t reading(double cycles) {
@@ -76,6 +87,7 @@ class SequenceRun {
   double m_ns_per_cycle;
   Random m_noise;
   Trace m_trace;
+  Gather m_gather;
   double m_now_ns;
 };
 
@@ -102,7 +114,7 @@ Result<SequenceSamples> run_sequence(Machine& machine, const DeviceModel& model,
                      : experiment.prefetch_bytes != 0  ? model.caches.back().fetched_bytes()
                                                        : 0;
   machine.limit_fetches(std::max(least, experiment.prefetch_bytes));
-  if (!SequenceRun(machine, model, experiment, settings, random).run(samples.cycles, cancel)) return interrupted();
+  if (!SequenceRun(machine, model, experiment, settings, random).run(samples, cancel)) return interrupted();
   return samples;
 }
 

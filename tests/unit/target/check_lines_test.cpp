@@ -81,6 +81,41 @@ TEST(CheckSequence, EachStepLoadsSomething) {
   expect_sequence_usage([](auto& e) { e.steps[3].times = 0; }, "a step of no loads");
 }
 
+TEST(CheckSequence, GathersAreOfAWarpsLanesAtMultiplesOfTheirBytes) {
+  const auto gather = [](SequenceExperiment& e, std::vector<std::uint64_t> places, std::uint32_t lane_bytes) {
+    e.places = std::move(places);
+    e.steps = {{StepKind::gather, 0, static_cast<std::uint32_t>(e.places.size()), 2}};
+    e.tests = {0};
+    e.lane_bytes = lane_bytes;
+  };
+  const auto warp = [](std::uint64_t lanes) {
+    std::vector<std::uint64_t> places;
+    for (std::uint64_t lane = 0; lane < lanes; ++lane) places.push_back(4 * lane);
+    return places;
+  };
+  expect_good_sequence([&](auto& e) { gather(e, warp(32), 4); });
+  expect_good_sequence([&](auto& e) { gather(e, {16, 0, 160}, 16); });
+  expect_sequence_usage([&](auto& e) { gather(e, warp(33), 4); }, "a gather of 33 places: a warp has 32 lanes");
+  expect_sequence_usage([&](auto& e) { gather(e, {0, 2}, 4); }, "place 2 is no multiple of 4");
+  expect_sequence_usage([&](auto& e) { gather(e, {0, 4}, 8); }, "place 4 is no multiple of 8");
+  expect_sequence_usage([&](auto& e) { gather(e, {0, 24}, 16); }, "place 24 is no multiple of 16");
+  expect_sequence_usage([&](auto& e) { gather(e, {0, 32}, 32); }, "lanes of 32 B: give 4, 8 or 16");
+  expect_sequence_usage([&](auto& e) { gather(e, {0, 0}, 0); }, "lanes of 0 B");
+  // Other loads take 8 bytes, whatever the lanes do.
+  expect_sequence_usage(
+      [&](auto& e) {
+        gather(e, warp(4), 4);
+        e.steps.push_back({StepKind::time, 1, 1, 1});
+      },
+      "place 4 is no multiple of 8");
+  expect_sequence_usage(
+      [&](auto& e) {
+        gather(e, warp(4), 4);
+        e.split.block_threads = 16;
+      },
+      "a block of 16 threads");
+}
+
 TEST(CheckSequence, TestsAscendFromTheFirstStep) {
   expect_good_sequence([](auto& e) { e.tests = {0, 1, 2, 3}; });
   expect_sequence_usage([](auto& e) { e.tests = {}; }, "begin at step 0");

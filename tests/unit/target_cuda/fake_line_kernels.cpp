@@ -33,6 +33,11 @@ bool take_sm(FakeDriver& fake, std::uint64_t taken, unsigned sm) {
   return exchange_add<std::uint32_t>(fake, taken + 4ULL * sm, 1) == 0;
 }
 
+void store(FakeDriver& fake, const SequenceParameters& p, unsigned reading, std::uint32_t cycles) {
+  exchange_add<std::uint32_t>(fake, p.readings + 4ULL * reading, cycles);
+  if (p.starts != 0) exchange_add<std::uint32_t>(fake, p.starts + 4ULL * reading, fake_start(reading));
+}
+
 void run_test(FakeDriver& fake, const SequenceParameters& p, unsigned test) {
   const auto words = read<SequenceTestWords>(fake, p.tests + sizeof(SequenceTestWords) * test);
   auto reading = words.first_reading;
@@ -44,8 +49,9 @@ void run_test(FakeDriver& fake, const SequenceParameters& p, unsigned test) {
         const auto place = read<std::uint64_t>(fake, p.places + 8ULL * (step.first + k));
         action.places.push_back(place);
         (void)read<std::uint64_t>(fake, p.base + place);  // must be mapped
-        if (step.kind == 2) exchange_add<std::uint32_t>(fake, p.readings + 4ULL * reading++, fake_reading(place));
+        if (step.kind == 2) store(fake, p, reading++, fake_reading(place));
       }
+      if (step.kind == 4) store(fake, p, reading++, fake_gather(action.places, p.lane_bytes));
       fake.sequence_actions.push_back(std::move(action));
     }
   }

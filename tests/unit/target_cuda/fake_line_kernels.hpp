@@ -30,6 +30,14 @@ struct SequenceLaunch {
 [[nodiscard]] constexpr std::uint32_t fake_reading(std::uint64_t place) {
   return static_cast<std::uint32_t>(place / 8 + 1);
 }
+/// A gather reads this.
+[[nodiscard]] inline std::uint32_t fake_gather(const std::vector<std::uint64_t>& places, unsigned lane_bytes) {
+  std::uint32_t reading = 1000 * lane_bytes;
+  for (const auto place : places) reading += static_cast<std::uint32_t>(place / 4 + 1);
+  return reading;
+}
+/// When the reading of a number began.
+[[nodiscard]] constexpr std::uint32_t fake_start(unsigned reading) { return 0xFFFFFF00U + 64 * reading; }
 /// 1/8 cycles of an access to a place from an SM.
 [[nodiscard]] constexpr std::uint16_t fake_eighths(unsigned sm, std::uint64_t place, bool atomic) {
   return static_cast<std::uint16_t>(8 * (200 + sm + (atomic ? 100 : 0)) + place / 128 % 8);

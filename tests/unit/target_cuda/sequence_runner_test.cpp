@@ -111,6 +111,42 @@ TEST(SequenceRunner, EachPathHasItsKernelAndItsSplit) {
   }
 }
 
+TEST(SequenceRunner, AGatherIsOneReadingOfAllItsLanes) {
+  FakeDriver fake;
+  const auto target = open(fake);
+  SequenceExperiment e;
+  for (std::uint64_t lane = 0; lane < 32; ++lane) e.places.push_back(4 * lane);
+  e.places.push_back(8192);
+  e.steps = {{StepKind::gather, 0, 32, 2}, {StepKind::time, 32, 1, 1}, {StepKind::gather, 30, 3, 1}};
+  e.tests = {0, 2};
+  e.lane_bytes = 4;
+  const auto samples = run_on(*target, e);
+  ASSERT_TRUE(samples.has_value()) << samples.error().message;
+  const std::vector<std::uint64_t> warp(e.places.begin(), e.places.begin() + 32);
+  const auto all = test::fake_gather(warp, 4);
+  EXPECT_EQ(samples->cycles,
+            (std::vector<std::uint32_t>{all, all, fake_reading(8192), test::fake_gather({120, 124, 8192}, 4)}));
+  EXPECT_TRUE(samples->starts.empty());
+  ASSERT_EQ(fake.sequence_actions.size(), 4U);
+  EXPECT_EQ(fake.sequence_actions[0], (SequenceAction{4, warp}));
+}
+
+TEST(SequenceRunner, StampsComeWithEachReading) {
+  FakeDriver fake;
+  const auto target = open(fake);
+  auto e = sequence();
+  e.stamps = true;
+  const auto samples = run_on(*target, e);
+  ASSERT_TRUE(samples.has_value()) << samples.error().message;
+  EXPECT_EQ(samples->cycles, readings_of({4096, 0, 128, 4096, 0, 128, 64 * k_kib, 4096, 0}));
+  ASSERT_EQ(samples->starts.size(), 9U);
+  for (unsigned i = 0; i < 9; ++i) EXPECT_EQ(samples->starts[i], test::fake_start(i)) << i;
+  // And they do not stay in memory for the next one.
+  const auto again = run_on(*target, e);
+  ASSERT_TRUE(again.has_value());
+  EXPECT_EQ(again->starts, samples->starts);
+}
+
 TEST(SequenceRunner, WithoutReadingsThereAreNone) {
   FakeDriver fake;
   const auto target = open(fake);

@@ -3,18 +3,41 @@
 
 #include "kernels/device.cuh"
 
-#define GPUSONDE_LOAD_PATH(name, space_and_operator)                                                   \
-  struct name {                                                                                        \
-    GPUSONDE_DEVICE u64 load64(u64 address) {                                                          \
-      u64 value;                                                                                       \
-      asm volatile("ld." space_and_operator ".u64 %0, [%1];" : "=l"(value) : "l"(address) : "memory"); \
-      return value;                                                                                    \
-    }                                                                                                  \
-    GPUSONDE_DEVICE u32 load32(u64 address) {                                                          \
-      u32 value;                                                                                       \
-      asm volatile("ld." space_and_operator ".u32 %0, [%1];" : "=r"(value) : "l"(address) : "memory"); \
-      return value;                                                                                    \
-    }                                                                                                  \
+// `load_if`: 4, 8 or 16 bytes, or none; the low word of what came.
+#define GPUSONDE_LOAD_PATH(name, space_and_operator)                                                               \
+  struct name {                                                                                                    \
+    GPUSONDE_DEVICE u64 load64(u64 address) {                                                                      \
+      u64 value;                                                                                                   \
+      asm volatile("ld." space_and_operator ".u64 %0, [%1];" : "=l"(value) : "l"(address) : "memory");             \
+      return value;                                                                                                \
+    }                                                                                                              \
+    GPUSONDE_DEVICE u32 load32(u64 address) {                                                                      \
+      u32 value;                                                                                                   \
+      asm volatile("ld." space_and_operator ".u32 %0, [%1];" : "=r"(value) : "l"(address) : "memory");             \
+      return value;                                                                                                \
+    }                                                                                                              \
+    template <u32 Bytes>                                                                                           \
+    GPUSONDE_DEVICE u32 load_if(u64 address, u32 wanted) {                                                         \
+      u64 low = 0;                                                                                                 \
+      u64 high = 0;                                                                                                \
+      u32 word = 0;                                                                                                \
+      if constexpr (Bytes == 16)                                                                                   \
+        asm volatile("{ .reg .pred p; setp.ne.u32 p, %3, 0; @p ld." space_and_operator ".v2.u64 {%0, %1}, [%2]; }" \
+                     : "+l"(low), "+l"(high)                                                                       \
+                     : "l"(address), "r"(wanted)                                                                   \
+                     : "memory");                                                                                  \
+      else if constexpr (Bytes == 8)                                                                               \
+        asm volatile("{ .reg .pred p; setp.ne.u32 p, %2, 0; @p ld." space_and_operator ".u64 %0, [%1]; }"          \
+                     : "+l"(low)                                                                                   \
+                     : "l"(address), "r"(wanted)                                                                   \
+                     : "memory");                                                                                  \
+      else                                                                                                         \
+        asm volatile("{ .reg .pred p; setp.ne.u32 p, %2, 0; @p ld." space_and_operator ".u32 %0, [%1]; }"          \
+                     : "+r"(word)                                                                                  \
+                     : "l"(address), "r"(wanted)                                                                   \
+                     : "memory");                                                                                  \
+      return Bytes == 4 ? word : static_cast<u32>(low ^ high);                                                     \
+    }                                                                                                              \
   }
 GPUSONDE_LOAD_PATH(Ca, "global.ca");
 GPUSONDE_LOAD_PATH(Cg, "global.cg");

@@ -1,5 +1,5 @@
 // Many small tests of what is still in a cache, in one launch: each a few steps that load places in no order, one
-// after the other, or one after the other with a reading each.
+// after the other, or one after the other with a reading each; or one load of a warp with a place for each lane.
 //
 // The list of places is read past L1. Readings are added to zeroed memory by reductions, which L2 carries out.
 #pragma once
@@ -43,6 +43,12 @@ GPUSONDE_DEVICE void walk_places(const gpusonde::cuda::SequenceParameters& p, u3
     wait_for(static_cast<u32>(Path::load64(place_address(p, first + i))), 0x9E3779B9U, p.sink);
 }
 
+GPUSONDE_DEVICE void store_reading(const gpusonde::cuda::SequenceParameters& p, u32 reading, u32 elapsed, u32 start) {
+  asm volatile("red.global.add.u32 [%0], %1;" ::"l"(p.readings + 4ULL * reading), "r"(elapsed) : "memory");
+  if (p.starts != 0)
+    asm volatile("red.global.add.u32 [%0], %1;" ::"l"(p.starts + 4ULL * reading), "r"(start) : "memory");
+}
+
 template <class Path>
 GPUSONDE_DEVICE u32 time_places(const gpusonde::cuda::SequenceParameters& p, u32 first, u32 count, u32 reading) {
 #pragma unroll 1
@@ -54,10 +60,49 @@ GPUSONDE_DEVICE u32 time_places(const gpusonde::cuda::SequenceParameters& p, u32
     const u64 value = Path::load64(address);
     wait_for(static_cast<u32>(value), 0x9E3779B9U, p.sink);
     const u32 elapsed = clock_cycles_low() - before;
-    asm volatile("red.global.add.u32 [%0], %1;" ::"l"(p.readings + 4ULL * reading), "r"(elapsed) : "memory");
+    store_reading(p, reading, elapsed, before);
     ++reading;
   }
   return reading;
+}
+
+GPUSONDE_DEVICE void warp_barrier() { asm volatile("bar.warp.sync 0xffffffff;" ::: "memory"); }
+
+// The largest value of a warp's lanes.
+GPUSONDE_DEVICE u32 warp_max(u32 value) {
+#pragma unroll
+  for (u32 step = 16; step != 0; step /= 2) {
+    u32 other;
+    asm volatile("shfl.sync.bfly.b32 %0, %1, %2, 31, 0xffffffff;" : "=r"(other) : "r"(value), "r"(step));
+    value = other > value ? other : value;
+  }
+  return value;
+}
+
+// A load of a warp is one instruction, so what uses its result waits for all lanes; lanes beyond `count` load nothing.
+template <class Path, u32 Bytes>
+GPUSONDE_DEVICE u32 gather_places(const gpusonde::cuda::SequenceParameters& p, u32 first, u32 count, u32 reading) {
+  const u32 lane = thread_index();
+  const u32 loads = lane < count ? 1 : 0;
+  const u64 address = place_address(p, first + (loads != 0 ? lane : 0));
+  wait_for(static_cast<u32>(address), 0x9E3779B9U, p.sink);
+  warp_barrier();
+  const u32 before = clock_cycles_low();
+  const u32 value = Path::template load_if<Bytes>(address, loads);
+  wait_for(value, 0x9E3779B9U, p.sink);
+  const u32 elapsed = clock_cycles_low() - before;
+  warp_barrier();
+  const u32 slowest = warp_max(elapsed);
+  if (lane == 0) store_reading(p, reading, slowest, before);
+  return reading + 1;
+}
+
+// By the first warp.
+template <class Path>
+GPUSONDE_DEVICE u32 gather(const gpusonde::cuda::SequenceParameters& p, u32 first, u32 count, u32 reading) {
+  if (p.lane_bytes == 16) return gather_places<Path, 16>(p, first, count, reading);
+  if (p.lane_bytes == 4) return gather_places<Path, 4>(p, first, count, reading);
+  return gather_places<Path, 8>(p, first, count, reading);
 }
 
 // A line's data are given up, in L2 too, without being written back: PTX 7.4 and sm_80. Precondition: nobody needs
@@ -93,6 +138,8 @@ GPUSONDE_DEVICE void run_test(const gpusonde::cuda::SequenceParameters& p, u32 t
         walk_places<Path>(p, first, count);
       else if (kind == 3) {
         if constexpr (Drops) drop_places(p, first, count);
+      } else if (kind == 4) {
+        if (thread_index() < 32) reading = gather<Path>(p, first, count, reading);
       } else if (thread_index() == 0)
         reading = time_places<Path>(p, first, count, reading);
       block_barrier();

@@ -1,0 +1,60 @@
+// What the loads of a warp's lanes become: requests for lines, each for some of its sectors. Arithmetic; and what the
+// latency of such loads says about the size of a line.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "gpusonde/error.hpp"
+#include "inference/estimate.hpp"
+
+namespace gpusonde {
+
+struct CoalescedLoad {
+  std::uint32_t lines = 0;
+  std::uint32_t sectors = 0;
+
+  bool operator==(const CoalescedLoad&) const = default;
+};
+
+/// `lanes`: an address each, `width` bytes from there. Errors: usage, where a lane's address is no multiple of the
+/// width, which the hardware refuses; it names the lane.
+[[nodiscard]] Result<CoalescedLoad> coalesce(std::span<const std::uint64_t> lanes, std::uint32_t width,
+                                             std::uint32_t line_bytes = 128, std::uint32_t sector_bytes = 32);
+
+/// The pattern of a warp by name, with lane addresses from 0.
+struct LanePattern {
+  std::string name;  ///< `stride 2`, `random`, `same address`
+  std::uint32_t width = 4;
+  std::vector<std::uint64_t> lanes;
+};
+/// Lane i at i * stride * width bytes; stride 0: all at one address.
+[[nodiscard]] LanePattern stride_pattern(std::uint32_t stride, std::uint32_t width);
+/// Each lane in a line of its own, at random within 1 MiB.
+[[nodiscard]] LanePattern random_pattern(std::uint32_t width, std::uint64_t seed);
+/// Those that a survey measures: strides of 1 to 64 elements of 4 bytes, one address, random; 8 and 16 bytes.
+[[nodiscard]] std::vector<LanePattern> standard_patterns(std::uint64_t seed);
+
+/// A pattern and how long it takes when all its lines are in L1.
+struct PatternLatency {
+  LanePattern pattern;
+  double l1_cycles = 0;
+  double l2_cycles = 0;
+};
+
+/// The size of a line at which latency in L1 depends on the number of lines alone, and grows with it. `noise_cycles`:
+/// what equal loads may differ by. Looks at the patterns of 4 bytes.
+[[nodiscard]] Estimate line_size_by_latency(std::span<const PatternLatency> patterns, double noise_cycles);
+
+/// What one more line costs a load that hits L1, given the size of a line.
+[[nodiscard]] Estimate cycles_a_line(std::span<const PatternLatency> patterns, std::uint32_t line_bytes,
+                                     double noise_cycles);
+
+/// The smallest distance at which a word is not there after a load that missed: `hit_cycles` and `miss_cycles` are what
+/// loads take that find it and that do not. `readings`: distance in bytes, ascending, and cycles.
+[[nodiscard]] Estimate sector_size(std::span<const std::pair<std::uint64_t, double>> readings, double hit_cycles,
+                                   double miss_cycles);
+
+}  // namespace gpusonde

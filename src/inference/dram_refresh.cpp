@@ -1,0 +1,160 @@
+#include "inference/dram_refresh.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+#include <numeric>
+
+namespace gpusonde {
+namespace {
+
+constexpr std::uint64_t k_least_loads = 1000;
+constexpr std::uint64_t k_least_late = 20;
+constexpr double k_most_between = 0.15;  ///< of the late ones
+constexpr double k_sigmas = 3.5;
+constexpr double k_dependence = 0.05;
+constexpr std::size_t k_least_events = 40;
+constexpr std::size_t k_first_events = 64;
+constexpr double k_least_concentration = 0.7;
+constexpr double k_most_of_all = 0.4;
+
+/// Value below which a share of the weight lies. Precondition: sorted, not empty.
+double weighted_quantile(const LateHistogram& sorted, double share) {
+  const auto total = std::accumulate(sorted.begin(), sorted.end(), std::uint64_t{0},
+                                     [](std::uint64_t sum, const auto& bin) { return sum + bin.second; });
+  const double wanted = share * static_cast<double>(total);
+  double seen = 0;
+  for (const auto& [value, count] : sorted) {
+    seen += static_cast<double>(count);
+    if (seen >= wanted) return value;
+  }
+  return sorted.back().first;
+}
+
+LateHistogram above(const LateHistogram& sorted, double cut) {
+  LateHistogram part;
+  std::copy_if(sorted.begin(), sorted.end(), std::back_inserter(part),
+               [&](const auto& bin) { return bin.first > cut; });
+  return part;
+}
+
+std::uint64_t weight(const LateHistogram& bins) {
+  return std::accumulate(bins.begin(), bins.end(), std::uint64_t{0},
+                         [](std::uint64_t sum, const auto& bin) { return sum + bin.second; });
+}
+
+LateLoads none(const std::string& reason) { return {inconclusive(reason), inconclusive(reason), 0}; }
+
+/// Length of the mean of unit vectors, one an event, and their direction in turns.
+std::pair<double, double> concentration(std::span<const double> times, double frequency) {
+  double x = 0;
+  double y = 0;
+  for (const double time : times) {
+    const double turns = (time - times.front()) * frequency;
+    const double angle = 2 * std::numbers::pi * (turns - std::floor(turns));
+    x += std::cos(angle);
+    y += std::sin(angle);
+  }
+  const auto count = static_cast<double>(times.size());
+  return {std::hypot(x, y) / count, std::atan2(y, x) / (2 * std::numbers::pi)};
+}
+
+/// The lowest frequency at which nearly all events have one phase: a short window has all multiples of its own.
+double lowest_frequency(std::span<const double> events, double low, double high) {
+  const double span = events.back() - events.front();
+  const double step = 1 / (4 * span);
+  std::vector<double> values;
+  for (double f = low; f <= high; f += step) values.push_back(concentration(events, f).first);
+  if (values.empty()) return 0;
+  const double best = *std::max_element(values.begin(), values.end());
+  if (best < k_least_concentration) return 0;
+  const double enough = std::max(k_least_concentration, 0.9 * best);
+  auto at = static_cast<std::size_t>(
+      std::find_if(values.begin(), values.end(), [&](double value) { return value >= enough; }) - values.begin());
+  while (at + 1 < values.size() && values[at + 1] > values[at]) ++at;
+  return low + static_cast<double>(at) * step;
+}
+
+/// Nearer and nearer, over more and more of the events.
+double refine(std::span<const double> events, double frequency, std::size_t first) {
+  for (std::size_t count = first;; count = std::min(events.size(), 2 * count)) {
+    const auto part = events.first(count);
+    const double step = 1 / (8 * (part.back() - part.front()));
+    double best = 0;
+    double at = frequency;
+    for (int k = -24; k <= 24; ++k) {
+      const double value = concentration(part, frequency + k * step / 2).first;
+      if (value <= best) continue;
+      best = value;
+      at = frequency + k * step / 2;
+    }
+    frequency = at;
+    if (count == events.size()) return frequency;
+  }
+}
+
+}  // namespace
+
+LateLoads late_loads(const LateHistogram& loads) {
+  auto sorted = loads;
+  std::sort(sorted.begin(), sorted.end());
+  const auto total = weight(sorted);
+  if (total < k_least_loads) return none(fmt::format("{} loads: too few to see refresh", total));
+  // What most loads scatter by.
+  const double centre = weighted_quantile(sorted, 0.5);
+  const double sigma = std::max(1.0, (weighted_quantile(sorted, 0.75) - weighted_quantile(sorted, 0.25)) / 1.349);
+  double cut = centre + 8 * sigma;
+  auto late = above(sorted, cut);
+  if (weight(late) < k_least_late)
+    return none(fmt::format("no loads stand out: of {}, {} come more than {:.0f} cycles late", total, weight(late),
+                            cut - centre));
+  for (int turn = 0; turn < 4; ++turn) {
+    cut = std::max(centre + 6 * sigma, centre + 0.5 * (weighted_quantile(late, 0.5) - centre));
+    late = above(sorted, cut);
+  }
+  const auto count = weight(late);
+  if (count < k_least_late) return none("the loads that come late do so by no common amount");
+  const double stall = weighted_quantile(late, 0.5) - centre;
+  const auto between = weight(above(sorted, centre + 0.25 * stall)) - weight(above(sorted, centre + 0.65 * stall));
+  if (static_cast<double>(between) > k_most_between * static_cast<double>(count))
+    return none(fmt::format("of {} loads {} come late, but by anything from little to {:.0f} cycles", total, count,
+                            weighted_quantile(late, 0.9) - centre));
+  LateLoads result;
+  result.cut_cycles = cut;
+  const double share = static_cast<double>(count) / static_cast<double>(total);
+  // Loads are not quite independent of each other: a refresh that one waits for moves all that follow.
+  const double error = k_sigmas * std::sqrt(share * (1 - share) / static_cast<double>(total)) + k_dependence * share;
+  result.fraction = {Outcome::ok, share, {std::max(0.0, share - error), share + error}, {}};
+  const double half = std::max({1.5, (weighted_quantile(late, 0.75) - weighted_quantile(late, 0.25)) / 2,
+                                k_sigmas * sigma / std::sqrt(static_cast<double>(count))});
+  result.stall_cycles = {Outcome::ok, stall, {stall - half, stall + half}, {}};
+  return result;
+}
+
+Estimate event_period(std::span<const double> events, std::span<const double> all, double shortest, double longest) {
+  if (events.size() < k_least_events)
+    return inconclusive(fmt::format("{} late loads of one line: too few to find a period", events.size()));
+  const auto first = std::min(events.size(), k_first_events);
+  const double high = 1 / shortest;
+  // At least four periods lie in what is looked at first.
+  const double low = std::max(1 / longest, 4 / (events[first - 1] - events.front()));
+  const double coarse = low < high ? lowest_frequency(events.first(first), low, high) : 0;
+  if (coarse == 0) return inconclusive("late loads of one line come at no common distance");
+  const double frequency = refine(events, coarse, first);
+  const double kept = concentration(events, frequency).first;
+  if (kept < k_least_concentration)
+    return inconclusive(fmt::format("late loads keep no period for long: {:.0f} % of them are in step", 100 * kept));
+  // Loads that follow each other evenly would have a period of their own, and so would any few of them.
+  const double of_all = concentration(all, frequency).first;
+  if (of_all > k_most_of_all)
+    return inconclusive("all loads of the line come at this distance, so that the late ones say nothing");
+  const double period = 1 / frequency;
+  // The width of the window that they fall into, over the time that they were seen for.
+  const double width = std::sqrt(std::max(1e-6, -2 * std::log(kept))) / (2 * std::numbers::pi);
+  const double error = period * std::max(1e-6, 2 * width * period / (events.back() - events.front()));
+  return {Outcome::ok, period, {period - error, period + error}, {}};
+}
+
+}  // namespace gpusonde

@@ -1,0 +1,190 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "probe/coalesce_probe.hpp"
+#include "probe/findings.hpp"
+#include "probe/probes.hpp"
+
+namespace gpusonde {
+namespace {
+
+constexpr double k_noise_cycles = 1.5;  // of medians of whole cycles
+constexpr double k_most_counter_off = 0.02;
+
+template <class T>
+std::vector<T> column(const Measurements& measurements, std::string_view table, std::string_view name) {
+  const auto* found = measurements.find(table);
+  const auto* values = found == nullptr ? nullptr : found->column<T>(name);
+  return values == nullptr ? std::vector<T>{} : *values;
+}
+
+std::string title(const LanePattern& pattern) { return fmt::format("{} B, {}", pattern.width, pattern.name); }
+
+std::string counted(std::uint32_t count, std::string_view noun) {
+  return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
+}
+
+class CoalesceAnalysis {
+ public:
+  explicit CoalesceAnalysis(const AnalysisInput& input)
+      : m_measurements(input.measurements), m_patterns(patterns_of(input.measurements)) {}
+
+  Analysis run() {
+    if (m_patterns.empty()) {
+      for (const auto& spec : coalesce_probe().findings())
+        if (spec.id != "coalescer.counters")
+          add(not_ok(std::string(spec.id), std::string(spec.unit), Outcome::skipped, "not measured"));
+      return std::move(m_analysis);
+    }
+    m_line = line_size_by_latency(m_patterns, k_noise_cycles);
+    m_sector = sector();
+    const auto counters = compare_counters();
+    lists();
+    add(make_finding(
+        "coalescer.line_cycles", "cycles",
+        m_line.ok() ? cycles_a_line(m_patterns, static_cast<std::uint32_t>(m_line.value), k_noise_cycles) : m_line,
+        "#/measurements/coalesce.latency"));
+    if (counters) add(*counters);
+    derived();
+    return std::move(m_analysis);
+  }
+
+ private:
+  void add(Finding finding) { m_analysis.findings.push_back(std::move(finding)); }
+
+  [[nodiscard]] Estimate sector() const {
+    const auto distance = column<std::uint64_t>(m_measurements, "coalesce.sector", "distance_bytes");
+    const auto cycles = column<double>(m_measurements, "coalesce.sector", "latency_cycles");
+    std::vector<std::pair<std::uint64_t, double>> readings;
+    for (std::size_t i = 0; i < std::min(distance.size(), cycles.size()); ++i)
+      readings.emplace_back(distance[i], cycles[i]);
+    for (const auto& [pattern, l1, l2] : m_patterns)
+      if (pattern.name == "same address") return sector_size(readings, l1, l2);
+    return {Outcome::skipped, 0, {}, "not measured"};
+  }
+
+  /// What the sizes make of the patterns; sizes as latency shows them, or, where it does not, as the counters confirm.
+  void lists() {
+    const Estimate* trouble = nullptr;
+    if (!m_line.ok())
+      trouble = &m_line;
+    else if (!m_sector.ok())
+      trouble = &m_sector;
+    if (trouble != nullptr && !m_counters_agree) {
+      for (const auto* id : {"coalescer.sectors", "coalescer.lines"})
+        add(make_finding(id, "list", *trouble, "#/measurements/coalesce.latency"));
+      return;
+    }
+    const auto asked_for = column<std::uint64_t>(m_measurements, "coalesce.latency", "asked_for");
+    std::vector<std::string> sectors, lines;
+    for (std::size_t i = 0; i < m_patterns.size(); ++i) {
+      const auto& pattern = m_patterns[i].pattern;
+      // The user's own one is in the table; the finding is the same for all.
+      if (i < asked_for.size() && asked_for[i] != 0) continue;
+      const auto load = coalesce(pattern.lanes, pattern.width, line_bytes(), sector_bytes());
+      if (!load) continue;
+      sectors.push_back(
+          fmt::format("{}: {} in {}", title(pattern), counted(load->sectors, "sector"), counted(load->lines, "line")));
+      lines.push_back(fmt::format("{}: {}", title(pattern), counted(load->lines, "line")));
+    }
+    const std::string by = m_counters_agree ? "arithmetic; counters agree" : "arithmetic; latency agrees";
+    for (const auto& [id, list] : {std::pair{"coalescer.sectors", &sectors}, std::pair{"coalescer.lines", &lines}}) {
+      Finding finding;
+      finding.id = id;
+      finding.unit = "list";
+      finding.outcome = Outcome::ok;
+      finding.value = *list;
+      finding.samples = {{"by", by},
+                         {"line_bytes", static_cast<double>(line_bytes())},
+                         {"sector_bytes", static_cast<double>(sector_bytes())}};
+      finding.evidence = "#/measurements/coalesce.latency";
+      add(std::move(finding));
+    }
+  }
+  [[nodiscard]] std::uint32_t line_bytes() const {
+    return m_line.ok() ? static_cast<std::uint32_t>(m_line.value) : 128;
+  }
+  [[nodiscard]] std::uint32_t sector_bytes() const {
+    return m_sector.ok() ? static_cast<std::uint32_t>(m_sector.value) : 32;
+  }
+
+  /// Nothing where counters were not asked for.
+  std::optional<Finding> compare_counters() {
+    const auto numbers = column<std::uint64_t>(m_measurements, "coalesce.counters", "pattern");
+    const auto counters = column<std::string>(m_measurements, "coalesce.counters", "counter");
+    const auto values = column<double>(m_measurements, "coalesce.counters", "per_load");
+    const auto troubles = column<std::string>(m_measurements, "coalesce.counters", "trouble");
+    const auto rows = std::min({numbers.size(), counters.size(), values.size(), troubles.size()});
+    if (rows == 0) return {};
+    constexpr const char* k_evidence = "#/measurements/coalesce.counters";
+    std::string seen;
+    for (std::size_t i = 0; i < rows; ++i) {
+      if (!troubles[i].empty())
+        return not_ok("coalescer.counters", "text", Outcome::unsupported, troubles[i], k_evidence);
+      if (numbers[i] >= m_patterns.size()) continue;
+      const auto& pattern = m_patterns[numbers[i]].pattern;
+      const auto load = coalesce(pattern.lanes, pattern.width, line_bytes(), sector_bytes());
+      if (!load) continue;
+      const double expected = counters[i] == "sectors" ? load->sectors : counters[i] == "tags" ? load->lines : 1;
+      if (std::abs(values[i] - expected) > k_most_counter_off * expected + 0.02)
+        return not_ok("coalescer.counters", "text", Outcome::failed,
+                      fmt::format("{}: the counter of {} says {:.2f} a load, arithmetic {}", title(pattern),
+                                  counters[i], values[i], expected),
+                      k_evidence);
+      seen += fmt::format("{}{}: {:.2f} {}", seen.empty() ? "" : "; ", title(pattern), values[i], counters[i]);
+    }
+    m_counters_agree = !seen.empty();
+    Finding finding;
+    finding.id = "coalescer.counters";
+    finding.unit = "text";
+    finding.outcome = Outcome::ok;
+    finding.value = "agree: " + seen;
+    finding.evidence = k_evidence;
+    return finding;
+  }
+
+  void derived() {
+    Table table;
+    for (const auto& [pattern, l1, l2] : m_patterns) {
+      const auto load = coalesce(pattern.lanes, pattern.width, line_bytes(), sector_bytes());
+      table.make<std::string>("pattern").push_back(pattern.name);
+      table.make<std::uint64_t>("width_bytes").push_back(pattern.width);
+      table.make<std::uint64_t>("lanes").push_back(pattern.lanes.size());
+      table.make<std::uint64_t>("lines").push_back(load ? load->lines : 0);
+      table.make<std::uint64_t>("sectors").push_back(load ? load->sectors : 0);
+      table.make<double>("l1_cycles").push_back(l1);
+      table.make<double>("l2_cycles").push_back(l2);
+    }
+    m_analysis.derived.emplace_back("derived.coalesce", std::move(table));
+  }
+
+  const Measurements& m_measurements;
+  std::vector<PatternLatency> m_patterns;
+  Estimate m_line;
+  Estimate m_sector;
+  bool m_counters_agree = false;
+  Analysis m_analysis;
+};
+
+}  // namespace
+
+std::vector<PatternLatency> patterns_of(const Measurements& measurements) {
+  const auto names = column<std::string>(measurements, "coalesce.latency", "pattern");
+  const auto widths = column<std::uint64_t>(measurements, "coalesce.latency", "width_bytes");
+  const auto l1 = column<double>(measurements, "coalesce.latency", "l1_cycles");
+  const auto l2 = column<double>(measurements, "coalesce.latency", "l2_cycles");
+  const auto numbers = column<std::uint64_t>(measurements, "coalesce.lanes", "pattern");
+  const auto offsets = column<std::uint64_t>(measurements, "coalesce.lanes", "offset_bytes");
+  std::vector<PatternLatency> patterns;
+  for (std::size_t i = 0; i < std::min({names.size(), widths.size(), l1.size(), l2.size()}); ++i)
+    patterns.push_back({{names[i], static_cast<std::uint32_t>(widths[i]), {}}, l1[i], l2[i]});
+  for (std::size_t i = 0; i < std::min(numbers.size(), offsets.size()); ++i)
+    if (numbers[i] < patterns.size()) patterns[numbers[i]].pattern.lanes.push_back(offsets[i]);
+  return patterns;
+}
+
+Analysis analyze_coalesce(const AnalysisInput& input) { return CoalesceAnalysis(input).run(); }
+
+}  // namespace gpusonde

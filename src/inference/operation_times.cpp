@@ -13,8 +13,17 @@ namespace {
 constexpr std::size_t k_least_repetitions = 6;  // fewer leave no interval of 95 % around a median
 constexpr double k_widest = 0.1;                // of the value
 constexpr double k_saturated = 0.02;
+constexpr double k_wobble = 0.2;  // between numbers of chains that fill the pipeline as well as others
 constexpr double k_widest_difference_cycles = 0.5;
 constexpr double k_clock_cycles = 1;  // two differences of whole cycles
+
+/// Whether fewer chains than the last two numbers were as fast.
+bool reached_before(std::span<const ChainTimes> curve, double cycles) {
+  for (const auto& point : curve.first(curve.size() - 2))
+    if (const auto earlier = cycles_an_operation(point); earlier.ok() && earlier.value <= (1 + k_saturated) * cycles)
+      return true;
+  return false;
+}
 
 }  // namespace
 
@@ -66,17 +75,22 @@ Estimate completion_interval(std::span<const ChainTimes> curve) {
   const auto last = cycles_an_operation(curve.back());
   for (const auto* each : {&alone, &before, &last})
     if (!each->ok()) return *each;
+  const auto& least = before.value < last.value ? before : last;
+  const double change = std::abs(before.value - last.value);
   const double tolerance = std::max(k_saturated * last.value, (last.interval.high - last.interval.low) / 2);
-  const double change = before.value - last.value;
-  if (change > tolerance)
-    return inconclusive(fmt::format("from {} chains to {} it still falls from {:.2f} cycles to {:.2f}",
-                                    curve[curve.size() - 2].chains, curve.back().chains, before.value, last.value));
-  if (-change > tolerance)
-    return inconclusive(fmt::format("from {} chains to {} it rises from {:.2f} cycles to {:.2f}",
-                                    curve[curve.size() - 2].chains, curve.back().chains, before.value, last.value));
+  const auto chains = fmt::format("from {} chains to {}", curve[curve.size() - 2].chains, curve.back().chains);
+  if (change > tolerance && last.value < before.value && !reached_before(curve, last.value))
+    return inconclusive(
+        fmt::format("{} it still falls from {:.2f} cycles to {:.2f}", chains, before.value, last.value));
+  if (change > k_wobble * least.value)
+    return inconclusive(fmt::format("{} it goes from {:.2f} cycles to {:.2f}", chains, before.value, last.value));
   if (last.interval.low > alone.interval.high)
     return inconclusive(fmt::format("{} chains take longer an operation than one does", curve.back().chains));
-  return last;
+  if (change <= tolerance) return last;
+  return {Outcome::ok,
+          least.value,
+          {std::min(before.interval.low, last.interval.low), std::max(before.interval.high, last.interval.high)},
+          {}};
 }
 
 Estimate difference(const Estimate& more, const Estimate& less) {

@@ -33,7 +33,8 @@ struct ChainTimes {
 /// From issue to use: of one chain. Precondition of both: ascending numbers of chains.
 [[nodiscard]] Estimate true_latency(std::span<const ChainTimes> curve);
 /// The mean time of an operation when independent ones overlap as much as they can: where more chains make it no
-/// shorter. Inconclusive where the last two numbers of chains still differ by more than 2 %.
+/// shorter. Where the last two numbers of chains differ by more than 2 %, and fewer chains were as fast, it is the
+/// lesser with an interval over both; beyond 20 %, and where it still falls, inconclusive.
 [[nodiscard]] Estimate completion_interval(std::span<const ChainTimes> curve);
 
 /// What one operation takes more than another. Inconclusive when the error exceeds half a cycle.

@@ -14,7 +14,7 @@ constexpr std::array k_findings{
     FindingSpec{"instr.ffma.completion_interval", "cycles", k_interval},
     FindingSpec{"instr.imad.true_latency", "cycles", k_latency},
     FindingSpec{"instr.imad.completion_interval", "cycles", k_interval},
-    FindingSpec{"instr.imad_wide.true_latency", "cycles", "likewise, through the factors"},
+    FindingSpec{"instr.imad_wide.true_latency", "cycles", "likewise, through a factor and the summand"},
     FindingSpec{"instr.imad_wide.completion_interval", "cycles", k_interval},
     FindingSpec{"instr.iadd3.true_latency", "cycles", k_latency},
     FindingSpec{"instr.iadd3.completion_interval", "cycles", k_interval},

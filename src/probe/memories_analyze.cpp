@@ -27,20 +27,24 @@ constexpr double k_same = 0.02;         // two sizes that both stay
 constexpr double k_disturbed = 0.05;    // of the ring's loads, at least
 constexpr double k_undisturbed = 0.02;  // at most
 constexpr double k_ring_stays = 1.1;    // of the time of a hit
+constexpr int k_least_repetitions = 3;
 constexpr double k_launches_agree = 0.05;
 constexpr double k_sigmas = 3;  // of a mean over few pairs
 
 double bias(double cycles) { return std::max(k_bias_cycles, k_bias_fraction * cycles); }
 
-/// Loads of the ring that other loads pushed out of L1, as a share of them all: least and most over repetitions.
+/// Loads of the ring that other loads pushed out of L1, as a share of them all: least and most over the repetitions
+/// that began with the ring in L1.
 struct Disturbance {
   double low = 1;
   double high = 0;
   double before_cycles = 0;  ///< most a load before
   std::uint64_t other_bytes = 0;
+  int repetitions = 0;
 
-  [[nodiscard]] bool yes() const { return low >= k_disturbed; }
-  [[nodiscard]] bool no() const { return high <= k_undisturbed; }
+  [[nodiscard]] bool enough() const { return repetitions >= k_least_repetitions; }
+  [[nodiscard]] bool yes() const { return enough() && low >= k_disturbed; }
+  [[nodiscard]] bool no() const { return enough() && high <= k_undisturbed; }
 };
 
 class MemoriesAnalysis {
@@ -159,9 +163,11 @@ class MemoriesAnalysis {
       const auto count = static_cast<double>((*hops)[row]);
       const double first = static_cast<double>((*before)[row]) / count;
       const double share = (static_cast<double>((*after)[row]) / count - first) / step;
+      each.before_cycles = std::max(each.before_cycles, first);
+      if (first > k_ring_stays * reference_cycles(m_measurements, "l1")) continue;
       each.low = std::min(each.low, share);
       each.high = std::max(each.high, share);
-      each.before_cycles = std::max(each.before_cycles, first);
+      ++each.repetitions;
     }
     return found;
   }
@@ -179,10 +185,13 @@ class MemoriesAnalysis {
       finding.reason = reason.reason;
       return add(std::move(finding));
     }
-    const auto& asked = mine->second.front();
+    const auto& asked = mine->second.back();
     finding.samples = {{"other_bytes", static_cast<double>(asked.other_bytes)},
-                       {"least_disturbed_fraction", asked.low},
-                       {"most_disturbed_fraction", asked.high}};
+                       {"repetitions", static_cast<double>(asked.repetitions)}};
+    if (asked.enough()) {
+      finding.samples.emplace_back("least_disturbed_fraction", asked.low);
+      finding.samples.emplace_back("most_disturbed_fraction", asked.high);
+    }
     const auto value = sharing_value(asked, all, kind);
     finding.outcome = value.first.empty() ? Outcome::inconclusive : Outcome::ok;
     if (value.first.empty())
@@ -197,7 +206,7 @@ class MemoriesAnalysis {
   [[nodiscard]] std::pair<std::string, std::string> sharing_value(
       const Disturbance& asked, const std::map<std::string, std::vector<Disturbance>>& all,
       const std::string& kind) const {
-    if (asked.before_cycles > k_ring_stays * reference_cycles(m_measurements, "l1"))
+    if (!asked.enough())
       return {"", fmt::format("the ring did not stay in L1: {:.1f} cycles a load before", asked.before_cycles)};
     if (asked.yes()) return {"yes", ""};
     if (!asked.no())

@@ -37,5 +37,5 @@ class Instr(CommandTest):
 
     def test_clusters(self):
         text = self.succeed("memories", "-d", "sim:h200", "-q")
-        self.assertRegex(text, r"dsmem\.latency +19\d\.\d cyc")
+        self.assertRegex(text, r"dsmem\.latency +20\d\.\d cyc")
         self.assertIn("block   to 0   to 1", text)

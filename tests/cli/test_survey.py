@@ -68,7 +68,8 @@ class Survey(CommandTest):
         text = (SOURCE / "docs/findings.md").read_text()
         for entry in self.run_document()["findings"]:
             base = entry["id"].removesuffix("_ns").removesuffix("_index")  # the twins are described once for all
-            base = re.sub(r"^tlb\.[0-9]\.", "tlb.N.", base)  # and so are the levels
+            base = re.sub(r"^(tlb|constant)\.[0-9]\.", r"\1.N.", base)  # and so are the levels
+            base = re.sub(r"^instr\.[a-z0-9_]+\.", "instr.OP.", base)  # and the operations
             self.assertIn(f"`{base}`", text)
 
     def test_document_follows_its_schema(self):

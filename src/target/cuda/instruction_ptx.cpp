@@ -21,10 +21,13 @@ Form form_of(Operation operation) {
   switch (operation) {
     case Operation::ffma: return {32, {"fma.rn.f32 {x}, {x}, a, b;", ""}};
     case Operation::imad: return {32, {"mad.lo.u32 {x}, {x}, a, b;", ""}};
-    // Both factors are halves of the last result. A sum with 64 bits is left out: ptxas makes additions of their own
-    // of every other one.
+    // The low half of the last result is a factor, and all of it the summand. In two parts, which ptxas makes one of:
+    // of every other whole mad.wide it makes a product and additions.
     case Operation::imad_wide:
-      return {64, {"{{ .reg .b32 l, h; mov.b64 {{l, h}}, {x}; mul.wide.u32 {x}, l, h; }}", ""}};
+      return {64,
+              {"{{ .reg .b32 l, h, f; mov.b64 {{l, h}}, {x}; mov.b32 f, l; mad.lo.cc.u32 l, f, narrow, l; "
+               "madc.hi.u32 h, f, narrow, h; mov.b64 {x}, {{l, h}}; }}",
+               ""}};
     case Operation::iadd3:
       return {32,
               {"{{ .reg .b32 t; add.u32 t, {x}, a; add.u32 {x}, t, b; }}",
@@ -83,7 +86,7 @@ class Writer {
 
   void declare() {
     line(".reg .pred first, more, never, p;");
-    line(".reg .b32 turns, lane, low, high, all;");
+    line(".reg .b32 turns, lane, low, high, all, narrow;");
     line(".reg .b64 before, after, results, sink, at, wide;");
     fmt::format_to(out(), ".reg .b{0} zero, a, b, c, d, mixed;\n.reg .b{0} x<{1}>;\n", m_form.bits, m_chains);
     if (m_form.shared) line(".shared .align 16 .b8 cells[16];");
@@ -102,6 +105,7 @@ class Writer {
     const std::array names{"zero", "a", "b", "c", "d"};
     for (std::size_t i = 0; i < names.size(); ++i)
       fmt::format_to(out(), "ld.global.b{} {}, [at+{}];\n", m_form.bits, names[i], 8 * i);
+    if (m_form.bits == 64) line("cvt.u32.u64 narrow, a;");
     if (m_form.shared) {
       // The cell holds its own address, which is not known to be that.
       line("mov.u32 b, cells;");

@@ -163,6 +163,25 @@ Result<void> link_l1_ring(std::uint64_t bytes, const ChaseResources& r) {
   return done(r.driver, r.driver.memcpy_htod(r.buffer, image.data(), image.size()), "cannot copy a ring to the GPU");
 }
 
+/// Takes all of L1 for shared memory, on every SM: lines of textures outlive a launch, but not their storage.
+Result<void> empty_l1(DevicePointer scratch, const ChaseResources& r) {
+  const std::string kernel = "memory_shared";
+  if (auto set = r.launcher.prefer_carveout(ModuleId::memories, kernel, 100); !set) return set;
+  const MemoryChaseParameters parameters{.ring = scratch + k_results_offset,
+                                         .texture = 0,
+                                         .bytes = 8,
+                                         .results = scratch + k_results_offset,
+                                         .reached = scratch + k_reached_offset,
+                                         .sink = scratch + k_sink_offset,
+                                         .lead_hops = 0,
+                                         .hops = 0,
+                                         .repetitions = 0,
+                                         .reserved = 0};
+  const LaunchShape shape{r.device.sm_count, 32, static_cast<unsigned>(r.device.nominal.shared_per_block_bytes)};
+  if (auto run = r.launcher.launch(ModuleId::memories, kernel, shape, parameters); !run) return run;
+  return r.launcher.wait(kernel);
+}
+
 }  // namespace
 
 Result<MemoryChaseSamples> run_memory_chase(const MemoryChaseExperiment& experiment, const ChaseResources& resources) {
@@ -193,6 +212,7 @@ Result<StorageSharingSamples> run_storage_sharing(const StorageSharingExperiment
   samples.hops = parameters.hops;
   for (std::uint32_t turn = 0; turn < e.repetitions; ++turn) {
     if (r.cancel != nullptr && r.cancel->requested()) return fail(ErrorKind::interrupted, "interrupted");
+    if (auto emptied = empty_l1(*scratch, r); !emptied) return tl::unexpected(emptied.error());
     if (auto clear =
             done(r.driver, r.driver.memset_d8(*scratch, 0, k_results_offset + 16), "cannot clear device memory");
         !clear)

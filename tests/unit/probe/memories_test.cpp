@@ -73,7 +73,7 @@ TEST(MemoriesProbe, AFewLostLinesAreNeitherYesNorNo) {
             "between 0 and 100 % of the ring left L1: neither none nor much");
   Measurements slow;
   add_references(slow, 32, 272);
-  add_sharing(slow, "texture", 65536, 40, {272, 272});
+  add_sharing(slow, "texture", 65536, 40, {272, 272, 272});
   EXPECT_EQ(found(slow, "texture.shares_l1").reason, "the ring did not stay in L1: 40.0 cycles a load before");
 }
 

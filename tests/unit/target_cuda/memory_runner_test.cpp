@@ -68,6 +68,11 @@ TEST(SharingRunner, TheRingLiesBeforeTheOtherBytes) {
     EXPECT_EQ(p.other, p.ring + 8192);
     EXPECT_EQ(p.other_bytes, 16384U);
     EXPECT_EQ(p.texture != 0, kind == MemoryKind::texture);
+    // Before it, shared memory takes all of L1 on every SM.
+    const auto& before = fake.launches[fake.launches.size() - 2];
+    EXPECT_EQ(before.kernel, "memory_shared");
+    EXPECT_EQ(before.blocks, 132U);
+    EXPECT_EQ(before.shared_bytes, 232448U);
   }
   EXPECT_EQ(fake.memories.sharings.size(), 6U);  // a launch a repetition, so that L1 begins empty
   EXPECT_TRUE(fake.memories.textures.alive.empty());

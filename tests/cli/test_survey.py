@@ -70,6 +70,7 @@ class Survey(CommandTest):
             base = entry["id"].removesuffix("_ns").removesuffix("_index")  # the twins are described once for all
             base = re.sub(r"^(tlb|constant)\.[0-9]\.", r"\1.N.", base)  # and so are the levels
             base = re.sub(r"^instr\.[a-z0-9_]+\.", "instr.OP.", base)  # and the operations
+            base = re.sub(r"^(bandwidth|load)\.[a-z0-9]+\.", r"\1.LEVEL.", base)
             self.assertIn(f"`{base}`", text)
 
     def test_document_follows_its_schema(self):

@@ -182,7 +182,7 @@ Result<ThroughputSamples> run_throughput(Machine& machine, const DeviceModel& mo
   const auto lanes_per_sm = std::min(e.threads_per_sm, std::max(32U, k_lanes_in_all / sms));
   const double back_bytes = model.timing.crossbar_bytes_per_cycle;
   const double back_cycles = back_bytes > 0 ? cache_model.sector_bytes / back_bytes : 0;
-  std::vector<Server> slice_servers(cache.slices());
+  std::vector<Server> slice_servers(std::size_t{cache.slices()} * cache_model.partitions);
   std::vector<Server> sm_servers(sms);
   std::vector<Server> back_servers(sms);
   using Ready = std::pair<double, std::uint32_t>;
@@ -199,7 +199,10 @@ Result<ThroughputSamples> run_throughput(Machine& machine, const DeviceModel& mo
       const auto slice = slices[random.below(slices.size())];
       const double sent = sm_servers[lane / lanes_per_sm].serve(now, 1 / model.timing.crossbar_lines_per_cycle);
       const double way = cache.hit_cycles(slice) / 2;
-      const double served = slice_servers[slice].serve(sent + way, 1 / cache_model.lines_per_cycle);
+      // Each side's SMs load from its copy.
+      const auto side = cache_model.partitions == 1 ? 0 : machine.side(lane / lanes_per_sm);
+      const double served =
+          slice_servers[side * cache.slices() + slice].serve(sent + way, 1 / cache_model.lines_per_cycle);
       ready = std::max(ready, back_servers[lane / lanes_per_sm].serve(served + way, back_cycles));
       ends.push_back(served);
     }

@@ -94,7 +94,6 @@ class LoadQueues {
   const CacheLevel* m_shared = nullptr;  ///< the first level that SMs share; null: there is none
   bool m_own_answers = false;
   bool m_memory_answers = true;
-  double m_own_hit_cycles = 0;
   double m_half_way_cycles = 0;  ///< of a mean hit in the first shared level
   double m_answer_cycles = 0;    ///< mean hit in the level that answers
   double m_own_cycles = 0;       ///< that a line keeps the SM's own cache busy; 0: there is none on the path

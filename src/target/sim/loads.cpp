@@ -146,18 +146,19 @@ class StreamRun {
   /// Lines a cycle when all are busy; nothing when cancelled.
   std::optional<double> lines_per_cycle(const CancelToken* cancel) {
     const auto lines = std::max<std::uint64_t>(k_stream_lines, 5 * m_pieces.size() * k_lines_a_piece);
+    const auto before = lines / 4;  // not all queues are full yet
     for (std::uint32_t piece = 0; piece < m_pieces.size(); ++piece) send(piece, 0);
     double first = 0;
     double last = 0;
     for (std::uint64_t done = 1; done <= lines; ++done) {
       if (done % k_loads_between_cancel_checks == 0 && cancelled(cancel)) return {};
       const auto back = m_queues.next();
-      if (done == lines / 4) first = back.time;
+      if (done == before) first = back.time;
       last = back.time;
       const auto piece = back.id / k_lines_a_piece;
       if (--m_pieces[piece].under_way == 0) send(piece, back.time);
     }
-    return static_cast<double>(lines - lines / 4) / (last - first);
+    return static_cast<double>(lines - before) / (last - first);
   }
 
  private:

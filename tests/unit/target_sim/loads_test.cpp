@@ -181,5 +181,19 @@ TEST(SimThroughput, SomeSmsHaveTheirOwnWay) {
   }
 }
 
+TEST(SimThroughput, EachSideHasSlicesOfItsOwn) {
+  auto model = busy_model();
+  ThroughputExperiment e;
+  for (std::uint64_t line = 0; line < 64; ++line) e.places.push_back(128 * line);
+  const auto rate = [&] {
+    const auto samples = run_on<ThroughputSamples>(model, e);
+    return static_cast<double>(samples.lines) / samples.cycles;
+  };
+  EXPECT_NEAR(rate(), 2, 0.02);  // 4 slices of half a line
+  model.caches[1].partitions = 2;
+  model.caches[1].home_function = AddressFunction::modulo(128, 2);
+  EXPECT_NEAR(rate(), 4, 0.04);
+}
+
 }  // namespace
 }  // namespace gpusonde

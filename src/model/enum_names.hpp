@@ -48,6 +48,11 @@ inline constexpr std::array<EnumName<TlbIndex>, 2> k_tlb_index_names{{
     {"folded", TlbIndex::folded},
 }};
 
+inline constexpr std::array<EnumName<RefreshWait>, 2> k_refresh_wait_names{{
+    {"fixed", RefreshWait::fixed},
+    {"rest", RefreshWait::rest},
+}};
+
 /// Precondition: the value is in the list.
 template <class T, std::size_t N>
 [[nodiscard]] constexpr std::string_view name_of(const std::array<EnumName<T>, N>& names, T value) noexcept {

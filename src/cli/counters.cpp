@@ -25,10 +25,15 @@ namespace fs = std::filesystem;
 
 constexpr std::uint32_t k_loads = 256;
 constexpr const char* k_kernel = "sequence_ca";
-constexpr std::array<std::pair<const char*, const char*>, 3> k_counters{{
-    {"requests", "l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum"},
-    {"sectors", "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum"},
-    {"tags", "l1tex__t_set_accesses_pipe_lsu_mem_global_op_ld.sum"},
+struct Counter {
+  const char* name;
+  const char* metric;
+  double of_the_list;  ///< that reading the places of the lanes adds to each load: 32 of 8 bytes
+};
+constexpr std::array<Counter, 3> k_counters{{
+    {"requests", "l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum", 1},
+    {"sectors", "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum", 8},
+    {"tags", "l1tex__t_set_accesses_pipe_lsu_mem_global_op_ld.sum", 2},
 }};
 
 std::string find_ncu() {
@@ -111,7 +116,7 @@ Result<std::vector<CounterReading>> read(const std::string& ncu, const std::stri
     return fail(ErrorKind::unsupported,
                 "cannot write a temporary file for ncu's run; set TMPDIR to a folder that can be written");
   std::string metrics;
-  for (const auto& [name, counter] : k_counters) metrics += (metrics.empty() ? "" : ",") + std::string(counter);
+  for (const auto& counter : k_counters) metrics += (metrics.empty() ? "" : ",") + std::string(counter.metric);
   const auto text = words_of({ncu, "--csv", "--clock-control", "none", "--cache-control", "none", "--metrics", metrics,
                               self.string(), "counter-run", "-d", device, "--pattern", file.path(), "--width",
                               std::to_string(width), "--times", std::to_string(k_loads)});
@@ -119,10 +124,10 @@ Result<std::vector<CounterReading>> read(const std::string& ncu, const std::stri
   const auto launches = parse_ncu_csv(*text, k_kernel);
   if (!launches) return tl::unexpected(launches.error());
   std::vector<CounterReading> readings;
-  for (const auto& [name, counter] : k_counters) {
-    const auto slope = counter_slope(*launches, counter, k_loads);
+  for (const auto& [name, metric, of_the_list] : k_counters) {
+    const auto slope = counter_slope(*launches, metric, k_loads);
     if (!slope) return tl::unexpected(slope.error());
-    readings.push_back({name, *slope});
+    readings.push_back({name, *slope - of_the_list});
   }
   return readings;
 }

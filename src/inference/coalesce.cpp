@@ -23,32 +23,6 @@ std::size_t distinct(std::vector<std::uint64_t> values) {
   return static_cast<std::size_t>(std::unique(values.begin(), values.end()) - values.begin());
 }
 
-/// Latencies by how many lines a load has.
-std::map<std::uint32_t, std::vector<double>> by_lines(std::span<const PatternLatency> patterns,
-                                                      std::uint32_t line_bytes) {
-  std::map<std::uint32_t, std::vector<double>> latencies;
-  for (const auto& [pattern, l1, l2] : patterns) {
-    if (pattern.width != 4) continue;
-    if (const auto load = coalesce(pattern.lanes, pattern.width, line_bytes); load)
-      latencies[load->lines].push_back(l1);
-  }
-  return latencies;
-}
-
-/// Equal loads take equally long, more lines no less, and many lines longer than half as many: tags are looked up some
-/// at a time, so that few lines may cost nothing.
-bool depends_on_lines_alone(const std::map<std::uint32_t, std::vector<double>>& latencies, double noise_cycles) {
-  constexpr std::uint32_t k_many_lines = 16;
-  double before = -1e9;
-  for (const auto& [lines, cycles] : latencies) {
-    const auto [low, high] = std::minmax_element(cycles.begin(), cycles.end());
-    if (*high - *low > noise_cycles) return false;
-    if (*low < before + (lines >= k_many_lines ? noise_cycles : -noise_cycles)) return false;
-    before = *high;
-  }
-  return latencies.size() >= 4;
-}
-
 }  // namespace
 
 Result<CoalescedLoad> coalesce(std::span<const std::uint64_t> lanes, std::uint32_t width, std::uint32_t line_bytes,
@@ -99,37 +73,45 @@ std::vector<LanePattern> standard_patterns(std::uint64_t seed) {
   return patterns;
 }
 
-Estimate line_size_by_latency(std::span<const PatternLatency> patterns, double noise_cycles) {
-  std::vector<std::uint32_t> possible;
-  for (const std::uint32_t bytes : {32U, 64U, 128U, 256U, 512U})
-    if (depends_on_lines_alone(by_lines(patterns, bytes), noise_cycles)) possible.push_back(bytes);
-  if (possible.size() == 1) return exactly(possible.front());
-  if (possible.empty())
-    return inconclusive("the latency of hits does not go by the number of lines, whatever the size of a line");
-  return inconclusive(
-      fmt::format("the latency of hits goes with lines of {} B as well as of {} B", possible[0], possible[1]));
+std::uint32_t wavefronts(std::span<const std::uint64_t> lanes, std::uint32_t width) {
+  constexpr std::uint64_t k_banks = 32;
+  std::map<std::uint64_t, std::vector<std::uint64_t>> words;  // by bank
+  for (const auto lane : lanes)
+    for (std::uint64_t byte = lane; byte < lane + width; byte += 4) words[byte / 4 % k_banks].push_back(byte / 4);
+  std::size_t most = 0;
+  for (auto& [bank, of_bank] : words) most = std::max(most, distinct(std::move(of_bank)));
+  return static_cast<std::uint32_t>(most);
 }
 
-Estimate cycles_a_line(std::span<const PatternLatency> patterns, std::uint32_t line_bytes, double noise_cycles) {
-  const auto latencies = by_lines(patterns, line_bytes);
-  if (latencies.size() < 3) return inconclusive("too few numbers of lines were measured");
-  const double fewest = latencies.begin()->first;
-  const double base = median(latencies.begin()->second);
-  std::vector<double> slopes;
-  double most = 0;
-  for (const auto& [lines, cycles] : latencies) {
-    if (lines == latencies.begin()->first) continue;
-    const double further = lines - fewest;
-    if (further < 7) continue;  // a cycle of error matters less beyond
-    slopes.push_back((median(cycles) - base) / further);
-    most = std::max(most, further);
+Estimate cycles_of_each(std::span<const std::pair<double, double>> latency_by_number, double noise_cycles) {
+  double x = 0, y = 0, xx = 0, xy = 0;
+  for (const auto& [number, cycles] : latency_by_number) {
+    x += number;
+    y += cycles;
   }
-  if (slopes.empty() || !(most > 0)) return inconclusive("too few numbers of lines were measured");
-  const double slope = slopes.back();
-  const auto [low, high] = std::minmax_element(slopes.begin(), slopes.end());
-  if (slope <= 0 || *high - *low > 0.2 * slope + noise_cycles / 7)
-    return inconclusive(fmt::format("a further line takes from {:.2f} to {:.2f} cycles, by their number", *low, *high));
-  const double error = std::max(noise_cycles / most, (*high - *low) / 2);
+  const auto n = static_cast<double>(latency_by_number.size());
+  if (n < 4) return inconclusive("too few patterns were measured");
+  x /= n;
+  y /= n;
+  for (const auto& [number, cycles] : latency_by_number) {
+    xx += (number - x) * (number - x);
+    xy += (number - x) * (cycles - y);
+  }
+  if (!(xx > 0)) return inconclusive("all patterns have as many");
+  const double slope = xy / xx;
+  double worst = 0;
+  double squares = 0;
+  for (const auto& [number, cycles] : latency_by_number) {
+    const double off = std::abs(cycles - y - slope * (number - x));
+    worst = std::max(worst, off);
+    squares += off * off;
+  }
+  const double reach = std::sqrt(xx / n);
+  if (slope * reach < noise_cycles)
+    return inconclusive(fmt::format("{:.2f} cycles each are nothing that stands out", slope));
+  if (worst > std::max(2 * noise_cycles, 0.1 * slope * reach))
+    return inconclusive(fmt::format("the latency of a pattern is {:.0f} cycles off a line in their number", worst));
+  const double error = 2 * std::sqrt(squares / (n - 2) / xx) + noise_cycles / (4 * reach);
   return {Outcome::ok, slope, {slope - error, slope + error}, {}};
 }
 

@@ -1,10 +1,11 @@
-// What the loads of a warp's lanes become: requests for lines, each for some of its sectors. Arithmetic; and what the
-// latency of such loads says about the size of a line.
+// What the loads of a warp's lanes become: requests for lines, each for some of its sectors. Arithmetic; and what one
+// more of something costs.
 #pragma once
 
 #include <cstdint>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "gpusonde/error.hpp"
@@ -23,6 +24,9 @@ struct CoalescedLoad {
 /// width, which the hardware refuses; it names the lane.
 [[nodiscard]] Result<CoalescedLoad> coalesce(std::span<const std::uint64_t> lanes, std::uint32_t width,
                                              std::uint32_t line_bytes = 128, std::uint32_t sector_bytes = 32);
+
+/// Most distinct words of 4 bytes that lie in one of the 32 banks of L1's data: so many times the data are read.
+[[nodiscard]] std::uint32_t wavefronts(std::span<const std::uint64_t> lanes, std::uint32_t width);
 
 /// The pattern of a warp by name, with lane addresses from 0.
 struct LanePattern {
@@ -44,13 +48,10 @@ struct PatternLatency {
   double l2_cycles = 0;
 };
 
-/// The size of a line at which latency in L1 depends on the number of lines alone, and grows with it. `noise_cycles`:
-/// what equal loads may differ by. Looks at the patterns of 4 bytes.
-[[nodiscard]] Estimate line_size_by_latency(std::span<const PatternLatency> patterns, double noise_cycles);
-
-/// What one more line costs a load that hits L1, given the size of a line.
-[[nodiscard]] Estimate cycles_a_line(std::span<const PatternLatency> patterns, std::uint32_t line_bytes,
-                                     double noise_cycles);
+/// What one more of something costs a load that hits L1, where latency is a line in their number over all patterns of 4
+/// bytes. `noise_cycles`: what equal loads may differ by. Inconclusive where it is not, with how far it is off.
+[[nodiscard]] Estimate cycles_of_each(std::span<const std::pair<double, double>> latency_by_number,
+                                      double noise_cycles);
 
 /// The smallest distance at which a word is not there after a load that missed: `hit_cycles` and `miss_cycles` are what
 /// loads take that find it and that do not. `readings`: distance in bytes, ascending, and cycles.

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <numbers>
 #include <numeric>
+#include <optional>
 
 namespace gpusonde {
 namespace {
@@ -17,7 +18,7 @@ constexpr double k_sigmas = 3.5;
 constexpr double k_dependence = 0.05;
 constexpr std::size_t k_least_events = 40;
 constexpr std::size_t k_first_events = 64;
-constexpr double k_least_concentration = 0.7;
+constexpr double k_least_concentration = 0.55;  // of 64 events by chance: once in 10^8 tries
 constexpr double k_most_of_all = 0.4;
 
 /// Value below which a share of the weight lies. Precondition: sorted, not empty.
@@ -45,7 +46,55 @@ std::uint64_t weight(const LateHistogram& bins) {
                          [](std::uint64_t sum, const auto& bin) { return sum + bin.second; });
 }
 
-LateLoads none(const std::string& reason) { return {inconclusive(reason), inconclusive(reason), 0}; }
+LateLoads none(const std::string& reason) { return {LateKind::none, inconclusive(reason), inconclusive(reason), 0}; }
+
+Estimate share_of(double count, std::uint64_t total) {
+  const double share = count / static_cast<double>(total);
+  // Loads are not quite independent of each other: a refresh that one waits for moves all that follow.
+  const double error = k_sigmas * std::sqrt(share * (1 - share) / static_cast<double>(total)) + k_dependence * share;
+  return {Outcome::ok, share, {std::max(0.0, share - error), share + error}, {}};
+}
+
+/// Waits spread evenly from nothing up to a length; nothing where they are not.
+std::optional<LateLoads> rest_of_refresh(const LateHistogram& sorted, double centre, double sigma) {
+  constexpr int k_parts = 8;
+  const double cut = centre + 5 * sigma;
+  auto late = above(sorted, cut);
+  if (weight(late) < 8 * k_least_late) return {};
+  // The edge: nearly all are below it, and what lies far beyond is something else.
+  constexpr double k_edge = 0.985;
+  double length = (weighted_quantile(late, 0.85) - cut) / 0.85;
+  LateHistogram in;
+  for (int turn = 0; turn < 4; ++turn) {
+    in.clear();
+    std::copy_if(late.begin(), late.end(), std::back_inserter(in),
+                 [&](const auto& bin) { return bin.first <= cut + 1.03 * length; });
+    if (in.empty()) return {};
+    length = (weighted_quantile(in, k_edge) - cut) / k_edge;
+  }
+  if (length < 20 * sigma) return {};
+  const auto inside = weight(in);
+  const double expected = static_cast<double>(inside) / k_parts;
+  if (static_cast<double>(weight(late) - inside) > 0.1 * static_cast<double>(inside)) return {};
+  // Bins have a width of their own: an eighth of few bins is not quite even.
+  for (int part = 0; part < k_parts; ++part) {
+    const double low = cut + length * part / k_parts;
+    const auto count = weight(above(late, low)) - weight(above(late, low + length / k_parts));
+    const double slack = 0.5 * expected + 4 * std::sqrt(expected);
+    // Loads that keep step with the refresh come in a crowd where it begins, and wait longest.
+    const double most = (part == k_parts - 1 ? 2.5 : 1) * expected + slack;
+    if (static_cast<double>(count) < expected - slack || static_cast<double>(count) > most) return {};
+  }
+  const double longest = length + cut - centre;
+  LateLoads result;
+  result.kind = LateKind::rest;
+  result.cut_cycles = cut - centre;
+  // Those that had little left are among the loads that did not wait.
+  result.fraction = share_of(static_cast<double>(inside) * longest / length, weight(sorted));
+  const double error = std::max(3.0, longest * (0.02 + k_sigmas / std::sqrt(static_cast<double>(inside)) / 2)) + sigma;
+  result.stall_cycles = {Outcome::ok, longest, {longest - error, longest + error}, {}};
+  return result;
+}
 
 /// Length of the mean of unit vectors, one an event, and their direction in turns.
 std::pair<double, double> concentration(std::span<const double> times, double frequency) {
@@ -77,21 +126,28 @@ double lowest_frequency(std::span<const double> events, double low, double high)
   return low + static_cast<double>(at) * step;
 }
 
-/// Nearer and nearer, over more and more of the events.
-double refine(std::span<const double> events, double frequency, std::size_t first) {
+struct Refined {
+  double frequency = 0;
+  std::size_t events = 0;  ///< of the first ones, over which they keep in step
+};
+
+/// Nearer and nearer, over more and more of the events, as long as they keep in step.
+Refined refine(std::span<const double> events, double frequency, std::size_t first) {
+  Refined best{frequency, first};
   for (std::size_t count = first;; count = std::min(events.size(), 2 * count)) {
     const auto part = events.first(count);
-    const double step = 1 / (8 * (part.back() - part.front()));
-    double best = 0;
-    double at = frequency;
+    const double step = 1 / (16 * (part.back() - part.front()));
+    double highest = 0;
+    double at = best.frequency;
     for (int k = -24; k <= 24; ++k) {
-      const double value = concentration(part, frequency + k * step / 2).first;
-      if (value <= best) continue;
-      best = value;
-      at = frequency + k * step / 2;
+      const double value = concentration(part, best.frequency + k * step).first;
+      if (value <= highest) continue;
+      highest = value;
+      at = best.frequency + k * step;
     }
-    frequency = at;
-    if (count == events.size()) return frequency;
+    if (highest < k_least_concentration) return best;
+    best = {at, count};
+    if (count == events.size()) return best;
   }
 }
 
@@ -118,15 +174,15 @@ LateLoads late_loads(const LateHistogram& loads) {
   if (count < k_least_late) return none("the loads that come late do so by no common amount");
   const double stall = weighted_quantile(late, 0.5) - centre;
   const auto between = weight(above(sorted, centre + 0.25 * stall)) - weight(above(sorted, centre + 0.65 * stall));
-  if (static_cast<double>(between) > k_most_between * static_cast<double>(count))
+  if (static_cast<double>(between) > k_most_between * static_cast<double>(count)) {
+    if (auto rest = rest_of_refresh(sorted, centre, sigma)) return *rest;
     return none(fmt::format("of {} loads {} come late, but by anything from little to {:.0f} cycles", total, count,
                             weighted_quantile(late, 0.9) - centre));
+  }
   LateLoads result;
-  result.cut_cycles = cut;
-  const double share = static_cast<double>(count) / static_cast<double>(total);
-  // Loads are not quite independent of each other: a refresh that one waits for moves all that follow.
-  const double error = k_sigmas * std::sqrt(share * (1 - share) / static_cast<double>(total)) + k_dependence * share;
-  result.fraction = {Outcome::ok, share, {std::max(0.0, share - error), share + error}, {}};
+  result.kind = LateKind::fixed;
+  result.cut_cycles = cut - centre;
+  result.fraction = share_of(static_cast<double>(count), total);
   const double half = std::max({1.5, (weighted_quantile(late, 0.75) - weighted_quantile(late, 0.25)) / 2,
                                 k_sigmas * sigma / std::sqrt(static_cast<double>(count))});
   result.stall_cycles = {Outcome::ok, stall, {stall - half, stall + half}, {}};
@@ -142,18 +198,20 @@ Estimate event_period(std::span<const double> events, std::span<const double> al
   const double low = std::max(1 / longest, 4 / (events[first - 1] - events.front()));
   const double coarse = low < high ? lowest_frequency(events.first(first), low, high) : 0;
   if (coarse == 0) return inconclusive("late loads of one line come at no common distance");
-  const double frequency = refine(events, coarse, first);
-  const double kept = concentration(events, frequency).first;
+  const auto [frequency, count] = refine(events, coarse, first);
+  const auto part = events.first(count);
+  const double kept = concentration(part, frequency).first;
   if (kept < k_least_concentration)
-    return inconclusive(fmt::format("late loads keep no period for long: {:.0f} % of them are in step", 100 * kept));
+    return inconclusive(fmt::format("late loads keep no period: {:.0f} % of them are in step", 100 * kept));
   // Loads that follow each other evenly would have a period of their own, and so would any few of them.
-  const double of_all = concentration(all, frequency).first;
+  const auto end = std::upper_bound(all.begin(), all.end(), part.back());
+  const double of_all = concentration(all.first(static_cast<std::size_t>(end - all.begin())), frequency).first;
   if (of_all > k_most_of_all)
     return inconclusive("all loads of the line come at this distance, so that the late ones say nothing");
   const double period = 1 / frequency;
   // The width of the window that they fall into, over the time that they were seen for.
   const double width = std::sqrt(std::max(1e-6, -2 * std::log(kept))) / (2 * std::numbers::pi);
-  const double error = period * std::max(1e-6, 2 * width * period / (events.back() - events.front()));
+  const double error = period * std::max(1e-6, 2 * width * period / (part.back() - part.front()));
   return {Outcome::ok, period, {period - error, period + error}, {}};
 }
 

@@ -28,10 +28,11 @@ Estimate row_contrast(std::span<const double> more, double asked, double scatter
   for (const double cycles : more)
     if (cycles > floor) closing.push_back(cycles);
   if (closing.size() < k_least_closing)
-    return inconclusive(fmt::format(
-        "of {:.0f} lines {} make another line's next load slower by {:.0f} cycles or more: rows are not kept open, or "
-        "opening one costs too little",
-        asked, closing.size(), floor));
+    return inconclusive(
+        fmt::format("no row stays open: of {:.0f} lines {} make another line's next load slower by {:.0f} cycles or "
+                    "more, so rows are "
+                    "closed after each access, or what opening one costs drowns in scatter",
+                    asked, closing.size(), floor));
   const double contrast = median(closing);
   const double sigma = mad_sigma(closing);
   if (contrast < k_least_contrast_sigmas * std::max(sigma, scatter_cycles / 2))

@@ -24,6 +24,8 @@ enum class Placement : std::uint8_t { contiguous, random };
 /// Which set of a TLB a span of addresses belongs to. `folded` is the exclusive or of all groups of log2(sets)
 /// bits of the span's number: runs at any power-of-two distance fill all sets evenly.
 enum class TlbIndex : std::uint8_t { modulo, folded };
+/// What a load that meets a refresh waits: the stall, or what is left of a refresh that takes so long.
+enum class RefreshWait : std::uint8_t { fixed, rest };
 
 [[nodiscard]] std::string_view to_string(Replacement policy) noexcept;  // "lru", "fifo", "tree-plru", ...
 
@@ -120,8 +122,9 @@ struct DramModel {
   double activate_ns = 0;       ///< what opening a new row adds to a read in an open one
   double column_ns = 0;         ///< each further column of an open row
   double refresh_fraction = 0;  ///< share of loads that meet a refresh
-  double refresh_stall_ns = 0;  ///< what such a load waits
+  double refresh_stall_ns = 0;  ///< what such a load waits, at most
   double refresh_interval_ns = 3900;
+  RefreshWait refresh_waits = RefreshWait::fixed;  ///< rest: the fraction is stall / interval
 
   bool operator==(const DramModel&) const = default;
 };

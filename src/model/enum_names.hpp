@@ -52,6 +52,11 @@ inline constexpr std::array<EnumName<TlbIndex>, 2> k_tlb_index_names{{
 inline constexpr std::array<std::string_view, 9> k_pipeline_names{"ffma",     "imad", "imad_wide", "iadd3", "lop3",
                                                                   "mufu_ex2", "dadd", "dfma",      "hfma2"};
 
+inline constexpr std::array<EnumName<RefreshWait>, 2> k_refresh_wait_names{{
+    {"fixed", RefreshWait::fixed},
+    {"rest", RefreshWait::rest},
+}};
+
 /// Precondition: the value is in the list.
 template <class T, std::size_t N>
 [[nodiscard]] constexpr std::string_view name_of(const std::array<EnumName<T>, N>& names, T value) noexcept {

@@ -180,6 +180,10 @@ class ModelReader {
     reader.number("refresh_fraction", dram.refresh_fraction);
     reader.number("refresh_stall_ns", dram.refresh_stall_ns);
     reader.number("refresh_interval_ns", dram.refresh_interval_ns);
+    reader.choice("refresh_waits", dram.refresh_waits, k_refresh_wait_names);
+    // A refresh that loads wait out is met as often as it takes of the time.
+    if (dram.refresh_waits == RefreshWait::rest && !reader.has("refresh_fraction") && dram.refresh_interval_ns > 0)
+      dram.refresh_fraction = dram.refresh_stall_ns / dram.refresh_interval_ns;
     const auto row_bytes = std::uint64_t{std::max(dram.row_bytes, 1U)};
     const auto channels = std::max<std::uint64_t>(std::uint64_t{dram.controllers} * dram.channels_per_controller, 1);
     const auto banks = std::uint64_t{std::max(dram.banks, 1U)};

@@ -149,6 +149,7 @@ void write_dram(Writer& writer, const DramModel& dram) {
   writer.line("refresh_fraction", dram.refresh_fraction);
   writer.line("refresh_stall_ns", dram.refresh_stall_ns);
   writer.line("refresh_interval_ns", dram.refresh_interval_ns);
+  writer.word("refresh_waits", name_of(k_refresh_wait_names, dram.refresh_waits));
   writer.line("channel_function", program(dram.channel_function));
   writer.line("bank_function", program(dram.bank_function));
   writer.line("row_function", program(dram.row_function));

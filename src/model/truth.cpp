@@ -157,7 +157,9 @@ class Truths {
     const auto& dram = m_model.dram;
     double cycles = dram.latency.cycles(m_sm_mhz);
     if (!m_model.tlbs.empty()) cycles += m_model.tlbs.front().miss.cycles(m_sm_mhz);
-    return cycles + ns_to_cycles(dram.refresh_fraction * dram.refresh_stall_ns, m_sm_mhz);
+    // The rest of a refresh is half of it on average.
+    const double wait_ns = dram.refresh_stall_ns / (dram.refresh_waits == RefreshWait::rest ? 2 : 1);
+    return cycles + ns_to_cycles(dram.refresh_fraction * wait_ns, m_sm_mhz);
   }
 
   void tlb(const std::string& name, const TlbModel& tlb) {
@@ -181,7 +183,10 @@ class Truths {
     count("dram.banks", dram.banks);
     add("dram.refresh_fraction", dram.refresh_fraction);
     add("dram.refresh_stall_ns", dram.refresh_stall_ns);
-    if (dram.refresh_fraction > 0) add("dram.refresh_interval_ns", dram.refresh_interval_ns);
+    if (dram.refresh_fraction > 0) {
+      add("dram.refresh_interval_ns", dram.refresh_interval_ns);
+      add("dram.refresh_waits", std::string(name_of(k_refresh_wait_names, dram.refresh_waits)));
+    }
     const double cycles = dram.latency.cycles(m_sm_mhz);
     add_in_both_units("dram.latency_tlb_hit", cycles);
     if (m_model.tlbs.empty()) return;

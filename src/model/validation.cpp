@@ -238,6 +238,12 @@ class Checker {
     number("refresh_fraction", dram.refresh_fraction, 0, 0.5);
     number("refresh_stall_ns", dram.refresh_stall_ns, 0, 1e6);
     above_zero("refresh_interval_ns", dram.refresh_interval_ns, 1e9);
+    const double share = dram.refresh_interval_ns > 0 ? dram.refresh_stall_ns / dram.refresh_interval_ns : 0;
+    check(dram.refresh_waits == RefreshWait::fixed || std::abs(dram.refresh_fraction - share) <= 0.01 * share,
+          "refresh_fraction",
+          fmt::format("is {:.4g} where loads wait for the rest of a refresh; give refresh_stall_ns / "
+                      "refresh_interval_ns, which is {:.4g}, or leave it out",
+                      dram.refresh_fraction, share));
   }
 
   void instruction(std::size_t i) {

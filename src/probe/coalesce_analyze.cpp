@@ -10,6 +10,7 @@
 namespace gpusonde {
 namespace {
 
+constexpr std::uint32_t k_usual_line_bytes = 128;
 constexpr double k_noise_cycles = 1.5;  // of medians of whole cycles
 constexpr double k_most_counter_off = 0.02;
 
@@ -38,15 +39,10 @@ class CoalesceAnalysis {
           add(not_ok(std::string(spec.id), std::string(spec.unit), Outcome::skipped, "not measured"));
       return std::move(m_analysis);
     }
-    m_line = line_size_by_latency(m_patterns, k_noise_cycles);
-    m_sector = sector();
-    const auto counters = compare_counters();
+    sizes();
     lists();
-    add(make_finding(
-        "coalescer.line_cycles", "cycles",
-        m_line.ok() ? cycles_a_line(m_patterns, static_cast<std::uint32_t>(m_line.value), k_noise_cycles) : m_line,
-        "#/measurements/coalesce.latency"));
-    if (counters) add(*counters);
+    costs();
+    if (auto counters = compare_counters()) add(std::move(*counters));
     derived();
     return std::move(m_analysis);
   }
@@ -54,60 +50,89 @@ class CoalesceAnalysis {
  private:
   void add(Finding finding) { m_analysis.findings.push_back(std::move(finding)); }
 
-  [[nodiscard]] Estimate sector() const {
+  /// A size that another probe found, when it is one that a line or sector can have; else what all of NVIDIA's have
+  /// had.
+  void sizes() {
+    const auto readings = sector_readings();
+    for (const auto& [pattern, l1, l2] : m_patterns) {
+      if (pattern.name != "same address") continue;
+      const auto sector = sector_size(readings, l1, l2);
+      if (sector.ok() && sector.value <= k_usual_line_bytes) m_sector_bytes = static_cast<std::uint32_t>(sector.value);
+      break;
+    }
+    if (cycles_of_each(by_lines(k_usual_line_bytes), k_noise_cycles).ok()) return;
+    if (cycles_of_each(by_wavefronts(), k_noise_cycles).ok()) return;
+    for (const std::uint32_t bytes : {64U, 256U})
+      if (cycles_of_each(by_lines(bytes), k_noise_cycles).ok()) m_line_bytes = bytes;
+  }
+
+  using LatencyByNumber = std::vector<std::pair<double, double>>;
+  [[nodiscard]] LatencyByNumber by_lines(std::uint32_t line_bytes) const {
+    LatencyByNumber all;
+    for (const auto& [pattern, l1, l2] : m_patterns)
+      if (const auto load = coalesce(pattern.lanes, pattern.width, line_bytes); pattern.width == 4 && load)
+        all.emplace_back(load->lines, l1);
+    return all;
+  }
+  [[nodiscard]] LatencyByNumber by_wavefronts() const {
+    LatencyByNumber all;
+    for (const auto& [pattern, l1, l2] : m_patterns)
+      if (pattern.width == 4) all.emplace_back(wavefronts(pattern.lanes, pattern.width), l1);
+    return all;
+  }
+  [[nodiscard]] std::vector<std::pair<std::uint64_t, double>> sector_readings() const {
     const auto distance = column<std::uint64_t>(m_measurements, "coalesce.sector", "distance_bytes");
     const auto cycles = column<double>(m_measurements, "coalesce.sector", "latency_cycles");
     std::vector<std::pair<std::uint64_t, double>> readings;
     for (std::size_t i = 0; i < std::min(distance.size(), cycles.size()); ++i)
       readings.emplace_back(distance[i], cycles[i]);
-    for (const auto& [pattern, l1, l2] : m_patterns)
-      if (pattern.name == "same address") return sector_size(readings, l1, l2);
-    return {Outcome::skipped, 0, {}, "not measured"};
+    return readings;
   }
 
-  /// What the sizes make of the patterns; sizes as latency shows them, or, where it does not, as the counters confirm.
+  /// Arithmetic, of the sizes of lines and sectors.
   void lists() {
-    const Estimate* trouble = nullptr;
-    if (!m_line.ok())
-      trouble = &m_line;
-    else if (!m_sector.ok())
-      trouble = &m_sector;
-    if (trouble != nullptr && !m_counters_agree) {
-      for (const auto* id : {"coalescer.sectors", "coalescer.lines"})
-        add(make_finding(id, "list", *trouble, "#/measurements/coalesce.latency"));
-      return;
-    }
     const auto asked_for = column<std::uint64_t>(m_measurements, "coalesce.latency", "asked_for");
     std::vector<std::string> sectors, lines;
     for (std::size_t i = 0; i < m_patterns.size(); ++i) {
       const auto& pattern = m_patterns[i].pattern;
       // The user's own one is in the table; the finding is the same for all.
       if (i < asked_for.size() && asked_for[i] != 0) continue;
-      const auto load = coalesce(pattern.lanes, pattern.width, line_bytes(), sector_bytes());
+      const auto load = load_of(pattern);
       if (!load) continue;
       sectors.push_back(
           fmt::format("{}: {} in {}", title(pattern), counted(load->sectors, "sector"), counted(load->lines, "line")));
       lines.push_back(fmt::format("{}: {}", title(pattern), counted(load->lines, "line")));
     }
-    const std::string by = m_counters_agree ? "arithmetic; counters agree" : "arithmetic; latency agrees";
     for (const auto& [id, list] : {std::pair{"coalescer.sectors", &sectors}, std::pair{"coalescer.lines", &lines}}) {
       Finding finding;
       finding.id = id;
       finding.unit = "list";
       finding.outcome = Outcome::ok;
       finding.value = *list;
-      finding.samples = {{"by", by},
-                         {"line_bytes", static_cast<double>(line_bytes())},
-                         {"sector_bytes", static_cast<double>(sector_bytes())}};
+      finding.samples = {{"by", std::string("arithmetic")},
+                         {"line_bytes", static_cast<double>(m_line_bytes)},
+                         {"sector_bytes", static_cast<double>(m_sector_bytes)}};
       finding.evidence = "#/measurements/coalesce.latency";
       add(std::move(finding));
     }
   }
-  [[nodiscard]] std::uint32_t line_bytes() const {
-    return m_line.ok() ? static_cast<std::uint32_t>(m_line.value) : 128;
+  [[nodiscard]] Result<CoalescedLoad> load_of(const LanePattern& pattern) const {
+    return coalesce(pattern.lanes, pattern.width, m_line_bytes, m_sector_bytes);
   }
-  [[nodiscard]] std::uint32_t sector_bytes() const {
-    return m_sector.ok() ? static_cast<std::uint32_t>(m_sector.value) : 32;
+
+  /// Whether latency in L1 goes by lines or by how often the data are read: only one of them explains all patterns.
+  void costs() {
+    auto lines = cycles_of_each(by_lines(m_line_bytes), k_noise_cycles);
+    auto fronts = cycles_of_each(by_wavefronts(), k_noise_cycles);
+    if (lines.ok() && fronts.ok()) {
+      lines = fronts = inconclusive("latency goes by lines as well as by conflicts of banks");
+    } else if (fronts.ok()) {
+      lines = inconclusive("latency goes by conflicts of L1's data banks, not by lines: " + lines.reason);
+    } else if (lines.ok()) {
+      fronts = inconclusive("latency goes by lines, not by conflicts of L1's data banks: " + fronts.reason);
+    }
+    add(make_finding("coalescer.line_cycles", "cycles", lines, "#/measurements/coalesce.latency"));
+    add(make_finding("coalescer.wavefront_cycles", "cycles", fronts, "#/measurements/coalesce.latency"));
   }
 
   /// Nothing where counters were not asked for.
@@ -125,7 +150,7 @@ class CoalesceAnalysis {
         return not_ok("coalescer.counters", "text", Outcome::unsupported, troubles[i], k_evidence);
       if (numbers[i] >= m_patterns.size()) continue;
       const auto& pattern = m_patterns[numbers[i]].pattern;
-      const auto load = coalesce(pattern.lanes, pattern.width, line_bytes(), sector_bytes());
+      const auto load = load_of(pattern);
       if (!load) continue;
       const double expected = counters[i] == "sectors" ? load->sectors : counters[i] == "tags" ? load->lines : 1;
       if (std::abs(values[i] - expected) > k_most_counter_off * expected + 0.02)
@@ -135,7 +160,6 @@ class CoalesceAnalysis {
                       k_evidence);
       seen += fmt::format("{}{}: {:.2f} {}", seen.empty() ? "" : "; ", title(pattern), values[i], counters[i]);
     }
-    m_counters_agree = !seen.empty();
     Finding finding;
     finding.id = "coalescer.counters";
     finding.unit = "text";
@@ -148,12 +172,13 @@ class CoalesceAnalysis {
   void derived() {
     Table table;
     for (const auto& [pattern, l1, l2] : m_patterns) {
-      const auto load = coalesce(pattern.lanes, pattern.width, line_bytes(), sector_bytes());
+      const auto load = load_of(pattern);
       table.make<std::string>("pattern").push_back(pattern.name);
       table.make<std::uint64_t>("width_bytes").push_back(pattern.width);
       table.make<std::uint64_t>("lanes").push_back(pattern.lanes.size());
       table.make<std::uint64_t>("lines").push_back(load ? load->lines : 0);
       table.make<std::uint64_t>("sectors").push_back(load ? load->sectors : 0);
+      table.make<std::uint64_t>("wavefronts").push_back(wavefronts(pattern.lanes, pattern.width));
       table.make<double>("l1_cycles").push_back(l1);
       table.make<double>("l2_cycles").push_back(l2);
     }
@@ -162,9 +187,8 @@ class CoalesceAnalysis {
 
   const Measurements& m_measurements;
   std::vector<PatternLatency> m_patterns;
-  Estimate m_line;
-  Estimate m_sector;
-  bool m_counters_agree = false;
+  std::uint32_t m_line_bytes = k_usual_line_bytes;
+  std::uint32_t m_sector_bytes = 32;
   Analysis m_analysis;
 };
 

@@ -11,6 +11,7 @@ constexpr std::array k_findings{
     FindingSpec{"coalescer.sectors", "list", "sectors that a warp's load asks for, by access pattern"},
     FindingSpec{"coalescer.lines", "list", "lines that they lie in, each a request"},
     FindingSpec{"coalescer.line_cycles", "cycles", "what one more line costs a load that hits L1"},
+    FindingSpec{"coalescer.wavefront_cycles", "cycles", "what one more read of L1's data banks costs such a load"},
     FindingSpec{"coalescer.counters", "text",
                 "whether the hardware's counters say the same; only where they were read"},
 };

@@ -18,6 +18,7 @@ constexpr const char* k_no_drop =
     "this device cannot drop lines from L2 (compute capability 8.0 has it), so DRAM is not met line by line";
 constexpr double k_shortest_interval_ns = 200;
 constexpr double k_longest_interval_ns = 50'000;
+constexpr double k_most_apart = 0.15;
 
 class DramAnalysis {
  public:
@@ -167,26 +168,70 @@ class DramAnalysis {
   }
 
   void refresh() {
-    const auto late = late_of(m_input.measurements);
-    SampleList samples;
+    auto late = late_of(m_input.measurements);
     double loads = 0;
     for (const auto count : counts("dram.late_loads", "loads")) loads += static_cast<double>(count);
-    samples.emplace_back("loads", loads);
-    add("dram.refresh_fraction", "fraction", late.fraction, "dram.late_loads", samples);
-    add("dram.refresh_stall_ns", "ns", in_ns(late.stall_cycles), "dram.late_loads");
     Estimate period = late.fraction;
-    if (late.fraction.ok()) period = m_clock;
-    if (late.fraction.ok() && m_clock.ok()) period = line_period(late.cut_cycles);
+    if (late.fraction.ok()) period = m_clock.ok() ? line_periods(late) : m_clock;
+    // What is left of a refresh is met as often as the refresh takes of the time: the two must agree.
+    if (late.kind == LateKind::rest) {
+      const double share = period.ok() ? late.stall_cycles.value / period.value : 0;
+      const auto trouble = !period.ok()
+                               ? inconclusive("loads come late by anything up to a length, but " + period.reason)
+                               : inconclusive(fmt::format(
+                                     "{:.1f} % of loads come late, by up to {:.1f} % of the time between two refreshes",
+                                     100 * late.fraction.value, 100 * share));
+      if (!period.ok() || std::abs(share - late.fraction.value) > k_most_apart * share) {
+        late.fraction = late.stall_cycles = trouble;
+        late.kind = LateKind::none;
+      }
+    }
+    add("dram.refresh_fraction", "fraction", late.fraction, "dram.late_loads", {{"loads", loads}});
+    add("dram.refresh_stall_ns", "ns", in_ns(late.stall_cycles), "dram.late_loads");
     add("dram.refresh_interval_ns", "ns", in_ns(period), "dram.line_loads");
+    Finding waits = not_ok("dram.refresh_waits", "name", late.fraction.outcome, late.fraction.reason,
+                           "#/measurements/dram.late_loads");
+    if (late.fraction.ok()) {
+      waits.value = std::string(late.kind == LateKind::rest ? "rest" : "fixed");
+      waits.reason.clear();
+    }
+    add(std::move(waits));
   }
 
-  [[nodiscard]] Estimate line_period(double cut_cycles) const {
+  /// Of each of the lines; they must agree, since all channels are refreshed as often.
+  [[nodiscard]] Estimate line_periods(const LateLoads& late) const {
+    const auto numbers_of_lines = counts("dram.line_loads", "line");
+    std::uint64_t lines = 0;
+    for (const auto line : numbers_of_lines) lines = std::max(lines, line + 1);
+    Estimate period = inconclusive("no line was loaded again and again");
+    for (std::uint64_t line = 0; line < lines; ++line) {
+      const auto of_line = line_period(late, line);
+      if (!of_line.ok()) return of_line;
+      if (line == 0) {
+        period = of_line;
+        continue;
+      }
+      if (std::abs(of_line.value - period.value) > 0.002 * period.value + (period.interval.high - period.interval.low) +
+                                                       (of_line.interval.high - of_line.interval.low))
+        return inconclusive(
+            fmt::format("two lines have refreshes {:.0f} and {:.0f} cycles apart", period.value, of_line.value));
+      period = {
+          Outcome::ok,
+          (period.value + of_line.value) / 2,
+          {std::min(period.interval.low, of_line.interval.low), std::max(period.interval.high, of_line.interval.high)},
+          {}};
+    }
+    return period;
+  }
+  [[nodiscard]] Estimate line_period(const LateLoads& loads, std::uint64_t number) const {
+    const auto line = counts("dram.line_loads", "line");
     const auto begin = numbers("dram.line_loads", "begin_cycles");
     const auto late = numbers("dram.line_loads", "late_cycles");
     const auto sampled = counts("dram.line_loads", "sampled");
     std::vector<double> events, all;
-    for (std::size_t i = 0; i < std::min({begin.size(), late.size(), sampled.size()}); ++i) {
-      if (late[i] > cut_cycles) events.push_back(begin[i]);
+    for (std::size_t i = 0; i < std::min({line.size(), begin.size(), late.size(), sampled.size()}); ++i) {
+      if (line[i] != number) continue;
+      if (late[i] > loads.cut_cycles) events.push_back(begin[i]);
       if (sampled[i] != 0) all.push_back(begin[i]);
     }
     return event_period(events, all, k_shortest_interval_ns * m_clock.value / 1000,

@@ -15,6 +15,7 @@ constexpr std::array k_findings{
     FindingSpec{"dram.refresh_fraction", "fraction", "loads that wait for a refresh"},
     FindingSpec{"dram.refresh_stall_ns", "ns", "what such a load waits"},
     FindingSpec{"dram.refresh_interval_ns", "ns", "from one refresh of a channel to the next"},
+    FindingSpec{"dram.refresh_waits", "name", "fixed: such loads wait as long each; rest: until the refresh is over"},
     FindingSpec{"dram.latency_tlb_hit", "cycles", "load with its translation there, and a row to open"},
     FindingSpec{"dram.latency_tlb_hit_ns", "ns", "the same at the SM clock of the run"},
     FindingSpec{"dram.latency_tlb_miss", "cycles", "the same with the first level of translation missed"},

@@ -17,7 +17,8 @@ constexpr std::uint64_t k_turns_a_run = 8;
 constexpr std::uint64_t k_other_turns = 7;
 constexpr std::uint64_t k_closed_lines = 1024;
 constexpr std::size_t k_round = 128;  // so few that hardly two are of one row
-constexpr std::uint64_t k_single_loads = 16384;
+constexpr std::uint64_t k_single_lines = 2;
+constexpr std::uint64_t k_single_loads = 12288;
 constexpr std::uint64_t k_sampled = 24;
 constexpr std::uint64_t k_most_waiting_loads = 15;
 constexpr double k_bin_cycles = 2;
@@ -55,7 +56,9 @@ class RefreshMeasurement {
     for (std::uint64_t turn = 0; turn < k_refresh_turns; turn += k_turns_a_run)
       if (auto r = read(); !r) return r;
     store();
-    return single_line();
+    for (std::uint64_t number = 0; number < k_single_lines; ++number)
+      if (auto r = single_line(number); !r) return r;
+    return {};
   }
 
  private:
@@ -112,12 +115,13 @@ class RefreshMeasurement {
     store_bins(m_bench, "row open", latency);
   }
 
-  /// One line, which has one channel and so one refresh, with the times. Some loads that hit keep it out of step.
-  Result<void> single_line() {
+  /// Lines by themselves, each of which has one channel and so one refresh, with the times. Some loads that hit keep
+  /// them out of step.
+  Result<void> single_line(std::uint64_t number) {
     m_bench.say("refresh of one line", 0.8);
     TestList tests;
     tests.begin_test();
-    const auto at = tests.add(std::span(m_lines).first(2));
+    const auto at = tests.add(std::span(m_lines).subspan(2 * number, 2));
     std::vector<bool> wanted;
     for (std::uint64_t i = 0; i < k_single_loads; ++i) {
       for (const auto kind : {StepKind::drop, StepKind::time}) tests.step(kind, at, 1);
@@ -126,12 +130,12 @@ class RefreshMeasurement {
     }
     const auto samples = m_bench.run(tests, true);
     if (!samples) return tl::unexpected(samples.error());
-    if (samples->starts.size() == wanted.size()) store_single(*samples, wanted);
+    if (samples->starts.size() == wanted.size()) store_single(*samples, wanted, number);
     return {};
   }
 
   /// The late loads, and some of the others.
-  void store_single(const SequenceSamples& samples, const std::vector<bool>& wanted) {
+  void store_single(const SequenceSamples& samples, const std::vector<bool>& wanted, std::uint64_t number) {
     std::vector<double> starts, readings;
     double now = 0;
     for (std::size_t i = 0; i < wanted.size(); ++i) {
@@ -142,12 +146,12 @@ class RefreshMeasurement {
       readings.push_back(samples.cycles[i]);
     }
     const double usual = median(readings);
-    const double cut = late_of(m_bench.context().measurements).cut_cycles;
+    const double cut = std::max(5.0, 4 * mad_sigma(readings));
     auto& table = m_bench.table("dram.line_loads");
     for (std::size_t i = 0; i < starts.size(); ++i) {
-      const bool late = cut > 0 && readings[i] - usual > cut;
       const bool sampled = i % k_sampled == 0;
-      if (!late && !sampled) continue;
+      if (readings[i] - usual <= cut && !sampled) continue;
+      table.make<std::uint64_t>("line").push_back(number);
       table.make<double>("begin_cycles").push_back(starts[i]);
       table.make<double>("late_cycles").push_back(readings[i] - usual);
       table.make<std::uint64_t>("sampled").push_back(sampled ? 1 : 0);

@@ -18,7 +18,7 @@ namespace {
 
 using namespace report;
 
-constexpr std::array<std::pair<std::string_view, std::string_view>, 7> k_parts{{
+constexpr std::array<std::pair<std::string_view, std::string_view>, 8> k_parts{{
     {"dram.row_size", "row"},
     {"dram.banks", "banks of a channel"},
     {"dram.column_ns", "further column of a row"},
@@ -26,6 +26,7 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 7> k_parts{{
     {"dram.refresh_fraction", "loads in a refresh"},
     {"dram.refresh_stall_ns", "wait in a refresh"},
     {"dram.refresh_interval_ns", "refresh interval"},
+    {"dram.refresh_waits", "kind of wait"},
 }};
 constexpr std::array<std::pair<std::string_view, std::string_view>, 3> k_latencies{{
     {"dram.latency_tlb_hit", "translation there"},
@@ -92,18 +93,21 @@ std::string coalesce_text(const Run& run, const TextStyle& style) {
   const auto width = numbers(*table, "width_bytes");
   const auto lines = numbers(*table, "lines");
   const auto sectors = numbers(*table, "sectors");
+  const auto wavefronts = numbers(*table, "wavefronts");
   const auto l1 = numbers(*table, "l1_cycles");
   const auto l2 = numbers(*table, "l2_cycles");
   std::vector<std::vector<std::string>> rows;
   for (std::size_t i = 0;
        i < std::min({pattern.size(), width.size(), lines.size(), sectors.size(), l1.size(), l2.size()}); ++i)
     rows.push_back({pattern[i], plain_number(width[i]), plain_number(sectors[i]), plain_number(lines[i]),
-                    fmt::format("{:.0f}", l1[i]), fmt::format("{:.0f}", l2[i])});
+                    i < wavefronts.size() ? plain_number(wavefronts[i]) : "", fmt::format("{:.0f}", l1[i]),
+                    fmt::format("{:.0f}", l2[i])});
   add_table(page,
             {{"lanes", false, 0},
              {"bytes a lane", true, 0},
              {"sectors", true, 0},
              {"lines", true, 0},
+             {"wavefronts", true, 0},
              {"L1, cycles", true, 0},
              {"L2, cycles", true, 0}},
             std::move(rows));
@@ -112,6 +116,7 @@ std::string coalesce_text(const Run& run, const TextStyle& style) {
   std::vector<FindingLine> findings;
   for (const auto& [id, title] :
        {std::pair{"coalescer.sectors", "sectors and lines"}, std::pair{"coalescer.line_cycles", "one more line in L1"},
+        std::pair{"coalescer.wavefront_cycles", "one more wavefront in L1"},
         std::pair{"coalescer.counters", "counters"}})
     if (const auto* finding = run.finding(id)) {
       // The table says what the list would.

@@ -21,6 +21,7 @@ class Coalesce(CommandTest):
         entry = finding(run, "coalescer.line_cycles")
         self.assertEqual((entry["outcome"], entry["agrees"]), ("ok", True))
         self.assertAlmostEqual(entry["value"], 2, delta=0.05)
+        self.assertEqual(finding(run, "coalescer.wavefront_cycles")["outcome"], "inconclusive")
         self.assertFalse([f for f in run["findings"] if f["id"] == "coalescer.counters"])
 
     def test_lanes_of_a_file(self):

@@ -57,6 +57,11 @@ DeviceModel model_of(std::uint64_t seed) {
     dram.refresh_fraction = between(random, 0.005, 0.04);
     dram.refresh_stall_ns = between(random, 60, 400);
     dram.refresh_interval_ns = between(random, 1500, 8000);
+    if (random.below(2) == 0) {
+      dram.refresh_waits = RefreshWait::rest;
+      dram.refresh_stall_ns = between(random, 150, 400);
+      dram.refresh_fraction = dram.refresh_stall_ns / dram.refresh_interval_ns;
+    }
   }
   model.bus_width_bits = 32 * channels;
   model.timing.memory_mhz = between(random, 2000, 12000);

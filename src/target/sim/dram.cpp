@@ -21,6 +21,7 @@ Dram::Dram(const DramModel& model, double sm_mhz, double column_bus_ns)
       m_ns_per_cycle(cycles_to_ns(1.0, sm_mhz)),
       m_interval_ns(model.refresh_interval_ns),
       m_window_ns(model.refresh_fraction * model.refresh_interval_ns),
+      m_waits_out(model.refresh_waits == RefreshWait::rest),
       m_open_rows(std::size_t{m_channels} * m_banks, 0),
       m_phase_ns(m_channels, 0.0),
       m_bank_free(m_open_rows.size(), 0.0),
@@ -44,7 +45,7 @@ double Dram::serve(std::uint64_t physical, std::uint32_t columns, double arrival
   const bool open = m_open_rows[at.bank] == row;
   m_open_rows[at.bank] = row;
   double begin = std::max(arrival, m_bank_free[at.bank]);
-  if (refreshing(at.channel, origin_ns + begin * m_ns_per_cycle)) begin += m_stall_cycles;
+  begin += refresh_cycles(at.channel, origin_ns + begin * m_ns_per_cycle);
   const double activated = begin + (open ? 0 : m_activate_cycles);
   m_bank_free[at.bank] = activated + columns * m_column_cycles;
   // The pins carry the columns one after the other, at most as fast as the bank gives them.
@@ -60,10 +61,12 @@ Dram::Place Dram::place(std::uint64_t physical) const noexcept {
   return {channel, std::size_t{channel} * m_banks + bank, m_row_function(physical)};
 }
 
-bool Dram::refreshing(std::uint32_t channel, double now_ns) const noexcept {
-  if (m_window_ns <= 0) return false;
+double Dram::refresh_cycles(std::uint32_t channel, double now_ns) const noexcept {
+  if (m_window_ns <= 0) return 0;
   const double intervals = (now_ns + m_phase_ns[channel]) / m_interval_ns;
-  return (intervals - std::floor(intervals)) * m_interval_ns < m_window_ns;
+  const double since_ns = (intervals - std::floor(intervals)) * m_interval_ns;
+  if (since_ns >= m_window_ns) return 0;
+  return m_waits_out ? m_stall_cycles * (1 - since_ns / m_window_ns) : m_stall_cycles;
 }
 
 void Dram::touch(std::uint64_t physical) noexcept {
@@ -77,7 +80,7 @@ double Dram::load(std::uint64_t physical, double now_ns) noexcept {
   const std::uint64_t row = std::uint64_t{at.row} + 1;
   if (m_open_rows[at.bank] == row) cycles -= m_activate_cycles;
   m_open_rows[at.bank] = row;
-  if (refreshing(at.channel, now_ns)) cycles += m_stall_cycles;
+  cycles += refresh_cycles(at.channel, now_ns);
   return cycles;
 }
 

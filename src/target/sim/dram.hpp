@@ -21,8 +21,8 @@ class Dram {
   void touch(std::uint64_t physical) noexcept;
 
   /// Cycles of a load that begins at a time: the model's latency, less the activation if the row is open,
-  /// more the stall if its channel refreshes. A refresh leaves rows open; a load takes one column, so
-  /// `column_ns` plays no part.
+  /// more the stall, or the rest of it, if its channel refreshes. A refresh leaves rows open; a load takes one column,
+  /// so `column_ns` plays no part.
   double load(std::uint64_t physical, double now_ns) noexcept;
 
   /// When a load of some columns of one row has come back, that reaches DRAM's queues `arrival` cycles into a time
@@ -44,7 +44,8 @@ class Dram {
     std::uint32_t row;
   };
   [[nodiscard]] Place place(std::uint64_t physical) const noexcept;
-  [[nodiscard]] bool refreshing(std::uint32_t channel, double now_ns) const noexcept;
+  /// What a load waits that meets its channel at a time.
+  [[nodiscard]] double refresh_cycles(std::uint32_t channel, double now_ns) const noexcept;
 
   AddressFunction m_channel_function;
   AddressFunction m_bank_function;
@@ -59,6 +60,7 @@ class Dram {
   double m_ns_per_cycle;
   double m_interval_ns;
   double m_window_ns;
+  bool m_waits_out;                        ///< the rest of a refresh
   std::vector<std::uint64_t> m_open_rows;  ///< row + 1 of each bank; 0: none
   std::vector<double> m_phase_ns;          ///< of each channel's refresh
   std::vector<double> m_bank_free;         ///< cycles

@@ -1,4 +1,4 @@
-// What a warp's lanes become, by hand; and the size of a line from latencies that are made up.
+// What a warp's lanes become, by hand; and what one more of something costs.
 #include "inference/coalesce.hpp"
 
 #include <gtest/gtest.h>
@@ -52,52 +52,52 @@ TEST(Coalesce, AMisalignedLaneIsNamed) {
   EXPECT_EQ(load.error().message, "lane 2 loads 8 B from 12, which is no multiple of 8; the next one is 16");
 }
 
-/// Latency that grows with lines of a size, so many looked up at a time.
-std::vector<PatternLatency> latencies(std::uint32_t line_bytes, std::uint32_t at_a_time, double cycles) {
-  std::vector<PatternLatency> all;
-  for (auto& pattern : standard_patterns(1)) {
-    const auto lines = coalesce(pattern.lanes, pattern.width, line_bytes)->lines;
-    const double further = (lines + at_a_time - 1) / at_a_time - 1;
-    all.push_back({std::move(pattern), 40 + further * cycles, 300});
-  }
-  return all;
+TEST(Wavefronts, AreTheMostWordsOfOneBank) {
+  EXPECT_EQ(wavefronts(stride_pattern(0, 4).lanes, 4), 1U);
+  EXPECT_EQ(wavefronts(stride_pattern(1, 4).lanes, 4), 1U);
+  EXPECT_EQ(wavefronts(stride_pattern(2, 4).lanes, 4), 2U);
+  EXPECT_EQ(wavefronts(stride_pattern(8, 4).lanes, 4), 8U);
+  EXPECT_EQ(wavefronts(stride_pattern(32, 4).lanes, 4), 32U);
+  EXPECT_EQ(wavefronts(stride_pattern(33, 4).lanes, 4), 1U);  // a line each, but a bank each too
+  EXPECT_EQ(wavefronts(stride_pattern(1, 8).lanes, 8), 2U);
+  EXPECT_EQ(wavefronts(stride_pattern(1, 16).lanes, 16), 4U);
+  const auto random = wavefronts(random_pattern(4, 1).lanes, 4);
+  EXPECT_GT(random, 2U);
+  EXPECT_LT(random, 9U);
 }
 
-TEST(LineSizeByLatency, IsFoundWhereLatencyGoesByIt) {
-  for (const std::uint32_t line : {64, 128, 256}) {
-    const auto size = line_size_by_latency(latencies(line, 1, 2), 1.5);
-    ASSERT_TRUE(size.ok()) << line << ": " << size.reason;
-    EXPECT_EQ(size.value, line);
-  }
-}
+using ByNumber = std::vector<std::pair<double, double>>;
 
-TEST(LineSizeByLatency, FourAtATimeDoAsWell) {
-  const auto all = latencies(128, 4, 2);
-  const auto size = line_size_by_latency(all, 1.5);
-  ASSERT_TRUE(size.ok()) << size.reason;
-  EXPECT_EQ(size.value, 128);
-  const auto each = cycles_a_line(all, 128, 1.5);
+TEST(CyclesOfEach, AreTheSlope) {
+  const auto each = cycles_of_each(ByNumber{{1, 40}, {2, 42}, {4, 46}, {8, 54}, {32, 102}}, 1.5);
   ASSERT_TRUE(each.ok()) << each.reason;
-  EXPECT_NEAR(each.value, 14.0 / 31, 0.01);
+  EXPECT_NEAR(each.value, 2, 0.01);
+  EXPECT_LE(each.interval.low, 2);
+  EXPECT_GE(each.interval.high, 2);
 }
 
-TEST(LineSizeByLatency, EqualLatenciesSayNothing) {
-  const auto all = latencies(128, 64, 2);
-  EXPECT_EQ(line_size_by_latency(all, 1.5).outcome, Outcome::inconclusive);
-  EXPECT_EQ(cycles_a_line(all, 128, 1.5).outcome, Outcome::inconclusive);
+TEST(CyclesOfEach, NeedALine) {
+  EXPECT_EQ(cycles_of_each(ByNumber{{1, 40}, {2, 42}, {32, 102}}, 1.5).outcome, Outcome::inconclusive);
+  EXPECT_EQ(cycles_of_each(ByNumber{{1, 40}, {2, 40}, {8, 40}, {32, 40}}, 1.5).outcome, Outcome::inconclusive);
+  EXPECT_EQ(cycles_of_each(ByNumber{{1, 40}, {2, 42}, {4, 46}, {32, 102}, {32, 60}}, 1.5).outcome,
+            Outcome::inconclusive);
 }
 
-TEST(LineSizeByLatency, OneThatDoesNotFitIsNoAnswer) {
-  auto all = latencies(128, 1, 2);
-  all[7].l1_cycles += 30;  // stride 64, as many lines as stride 32
-  EXPECT_EQ(line_size_by_latency(all, 1.5).outcome, Outcome::inconclusive);
-}
-
-TEST(CyclesALine, AreTheSlope) {
-  const auto each = cycles_a_line(latencies(128, 1, 2), 128, 1.5);
-  ASSERT_TRUE(each.ok());
-  EXPECT_DOUBLE_EQ(each.value, 2);
-  EXPECT_LT(each.interval.high - each.interval.low, 0.2);
+// L1 hits of an H200, as measured: they go by conflicts of banks, and random lanes tell that from lines.
+TEST(CyclesOfEach, OfAnH200GoByWavefronts) {
+  const std::vector<std::pair<LanePattern, double>> measured{{stride_pattern(1, 4), 77},   {stride_pattern(2, 4), 79},
+                                                             {stride_pattern(4, 4), 83},   {stride_pattern(8, 4), 92},
+                                                             {stride_pattern(16, 4), 110}, {stride_pattern(32, 4), 146},
+                                                             {stride_pattern(64, 4), 147}, {random_pattern(4, 1), 87}};
+  ByNumber by_lines, by_wavefronts;
+  for (const auto& [pattern, cycles] : measured) {
+    by_lines.emplace_back(coalesce(pattern.lanes, 4)->lines, cycles);
+    by_wavefronts.emplace_back(wavefronts(pattern.lanes, 4), cycles);
+  }
+  EXPECT_EQ(cycles_of_each(by_lines, 1.5).outcome, Outcome::inconclusive);
+  const auto each = cycles_of_each(by_wavefronts, 1.5);
+  ASSERT_TRUE(each.ok()) << each.reason;
+  EXPECT_NEAR(each.value, 2.2, 0.1);
 }
 
 TEST(SectorSize, IsTheFirstDistanceThatMisses) {

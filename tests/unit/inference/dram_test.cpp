@@ -169,6 +169,7 @@ TEST(LateLoads, AreCountedAndMeasured) {
   for (const double noise : {0.0, 12.0}) {
     const auto late = late_loads(loads(60'000, 0.02, 546, noise));
     ASSERT_TRUE(late.fraction.ok()) << late.fraction.reason;
+    EXPECT_EQ(late.kind, LateKind::fixed);
     EXPECT_LE(late.fraction.interval.low, 0.02);
     EXPECT_GE(late.fraction.interval.high, 0.02);
     EXPECT_LT(late.fraction.interval.high - late.fraction.interval.low, 0.005);
@@ -182,8 +183,23 @@ TEST(LateLoads, AreNoneOrOfNoCommonSize) {
   EXPECT_EQ(late_loads(loads(20'000, 0, 0, 12)).fraction.outcome, Outcome::inconclusive);
   EXPECT_EQ(late_loads(loads(100, 0.1, 500, 1)).fraction.outcome, Outcome::inconclusive);
   LateHistogram spread = loads(20'000, 0, 0, 3);
-  for (int i = 0; i < 2000; ++i) spread.emplace_back(0.4 * i, 1);
+  // Fewer and fewer the later they are: neither of one length nor the rest of one.
+  for (int i = 0; i < 2000; ++i) spread.emplace_back(800 * (1 - std::sqrt(1 - i / 2000.0)), 1);
   EXPECT_EQ(late_loads(spread).fraction.outcome, Outcome::inconclusive);
+}
+
+TEST(LateLoads, MayWaitForTheRestOfARefresh) {
+  Random random(4);
+  LateHistogram bins;
+  for (int i = 0; i < 60'000; ++i)
+    bins.emplace_back((random.uniform() < 0.13 ? 515 * random.uniform() : 0) + 4 * random.normal(), 1);
+  const auto late = late_loads(bins);
+  ASSERT_EQ(late.kind, LateKind::rest) << late.fraction.reason;
+  EXPECT_LE(late.fraction.interval.low, 0.13);
+  EXPECT_GE(late.fraction.interval.high, 0.13);
+  EXPECT_LE(late.stall_cycles.interval.low, 515);
+  EXPECT_GE(late.stall_cycles.interval.high, 515);
+  EXPECT_LT(late.stall_cycles.interval.high - late.stall_cycles.interval.low, 60);
 }
 
 /// When loads of one line began, and which met a window that comes again and again.

@@ -15,9 +15,8 @@ const std::string k_head =
     "\n";
 
 std::string row(int id, const std::string& kernel, const std::string& metric, const std::string& value) {
-  return "\"" + std::to_string(id) + "\",\"4711\",\"gpusonde\",\"127.0.0.1\",\"" + kernel +
-         R"(","1","7","(1024, 1, 1)","(528, 1, 1)","0","9.0","Command line profiler metrics",")" + metric +
-         "\",\"sector\",\"" + value + "\"\n";
+  return "\"" + std::to_string(id) + "\",\"4711\",\"gpusonde\",\"127.0.0.1\",\"" + kernel + R"(","1","7","(1024, 1, 1)",
+         "(528, 1, 1)", "0", "9.0", "Command line profiler metrics", ")" + metric + "\",\"sector\",\"" + value + "\"\n";
 }
 
 /// Two launches of 256 and 512 loads of eight sectors, with 40 sectors of their own each.
@@ -41,6 +40,19 @@ TEST(NcuCsv, LaunchesAndTheirCounters) {
   EXPECT_EQ((*launches)[1].find("other"), nullptr);
   EXPECT_EQ(*counter_slope(*launches, k_sectors, 256), 8);
   EXPECT_EQ(*counter_slope(*launches, k_requests, 256), 1);
+}
+
+// As ncu 2025 printed it on an H200 (other columns cut): two gathers of stride 2, each with its list of places.
+TEST(NcuCsv, OfAnH200) {
+  std::string text =
+      "==WARNING== Note: Running with unmodified GPU clocks.\n==PROF== Connected to process 471 (gs)\n" + k_head;
+  for (const auto* metric : {k_requests, k_sectors}) text += row(0, "spin_clock", metric, "0");
+  text += row(1, "sequence_ca", k_requests, "736") + row(1, "sequence_ca", k_sectors, "4,320");
+  text += row(2, "sequence_ca", k_requests, "1,248") + row(2, "sequence_ca", k_sectors, "8,416");
+  const auto launches = parse_ncu_csv(text, "sequence_ca");
+  ASSERT_TRUE(launches) << launches.error().message;
+  EXPECT_EQ(*counter_slope(*launches, k_requests, 256), 2);  // one of them reads the list
+  EXPECT_EQ(*counter_slope(*launches, k_sectors, 256), 16);  // and 8 of these are its
 }
 
 TEST(NcuCsv, WithoutPermissionTheRemedyIsGiven) {

@@ -79,6 +79,11 @@ TEST(RoundTrip, OfEveryFieldAwayFromItsDefault) {
   model.dram.refresh_fraction = 0.015;
   model.dram.refresh_stall_ns = 199;
   model.dram.refresh_interval_ns = 1950;
+  model.timing.register_read_cycles = 1.25;
+  model.timing.texture_hit_cycles = 77.5;
+  model.instructions = {{"ffma", 4.5, 0.5}, {"dfma", 63.57, 16}};
+  model.constants = {{1024, 32, 27.5}, {32768, 256, 90.25}};
+  model.cluster = {16, 33.5, 195.5, 20.25};
   model.noise = {0.01, 1.5};
   const auto valid = validate(model);
   ASSERT_TRUE(valid) << valid.error().message;

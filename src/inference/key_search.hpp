@@ -33,8 +33,8 @@ struct FitData {
 [[nodiscard]] std::optional<std::string> too_little(const FitData& data, std::size_t class_count);
 
 /// Tries hypotheses until `attempt` returns nothing, which means that one passed; then nothing is returned, else why
-/// none does. One term comes before two, fewer keys before more, and labels that are all right before labels that may
-/// be wrong at the rate that `attempt` is given.
+/// none does, or why the likeliest ones do not. One term comes before two, fewer keys before more, and labels that are
+/// all right before labels that may be wrong at the rate that `attempt` is given.
 using HypothesisTrial = std::function<std::optional<std::string>(const ResidueHypothesis&, double label_error_rate)>;
 [[nodiscard]] std::optional<std::string> search_residues(const FitData& data, double label_error_rate,
                                                          const HypothesisTrial& attempt);

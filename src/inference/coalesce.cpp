@@ -115,6 +115,15 @@ Estimate cycles_of_each(std::span<const std::pair<double, double>> latency_by_nu
   return {Outcome::ok, slope, {slope - error, slope + error}, {}};
 }
 
+HitCost what_hits_pay_for(double measured_cycles, double by_lines_cycles, double by_wavefronts_cycles) {
+  constexpr double k_far_better = 0.35;
+  const double lines_off = std::abs(measured_cycles - by_lines_cycles);
+  const double wavefronts_off = std::abs(measured_cycles - by_wavefronts_cycles);
+  if (lines_off < k_far_better * wavefronts_off) return HitCost::lines;
+  if (wavefronts_off < k_far_better * lines_off) return HitCost::wavefronts;
+  return HitCost::unclear;
+}
+
 Estimate sector_size(std::span<const std::pair<std::uint64_t, double>> readings, double hit_cycles,
                      double miss_cycles) {
   if (readings.empty()) return {Outcome::skipped, 0, {}, "not measured"};

@@ -48,10 +48,15 @@ struct PatternLatency {
   double l2_cycles = 0;
 };
 
-/// What one more of something costs a load that hits L1, where latency is a line in their number over all patterns of 4
-/// bytes. `noise_cycles`: what equal loads may differ by. Inconclusive where it is not, with how far it is off.
+/// What one more of something costs a load that hits L1, where latency is a line in their number. `noise_cycles`: what
+/// equal loads may differ by. Inconclusive where it is not, with how far it is off.
 [[nodiscard]] Estimate cycles_of_each(std::span<const std::pair<double, double>> latency_by_number,
                                       double noise_cycles);
+
+/// Of strided lanes lines and wavefronts are as many. Lanes at random have a line each and few wavefronts: whichever
+/// foretells their latency far better is what hits pay for.
+enum class HitCost : std::uint8_t { unclear, lines, wavefronts };
+[[nodiscard]] HitCost what_hits_pay_for(double measured_cycles, double by_lines_cycles, double by_wavefronts_cycles);
 
 /// The smallest distance at which a word is not there after a load that missed: `hit_cycles` and `miss_cycles` are what
 /// loads take that find it and that do not. `readings`: distance in bytes, ascending, and cycles.

@@ -80,7 +80,7 @@ std::optional<LateLoads> rest_of_refresh(const LateHistogram& sorted, double cen
   for (int part = 0; part < k_parts; ++part) {
     const double low = cut + length * part / k_parts;
     const auto count = weight(above(late, low)) - weight(above(late, low + length / k_parts));
-    const double slack = 0.5 * expected + 4 * std::sqrt(expected);
+    const double slack = 0.4 * expected + 3 * std::sqrt(expected);
     // Loads that keep step with the refresh come in a crowd where it begins, and wait longest.
     const double most = (part == k_parts - 1 ? 2.5 : 1) * expected + slack;
     if (static_cast<double>(count) < expected - slack || static_cast<double>(count) > most) return {};
@@ -183,7 +183,7 @@ LateLoads late_loads(const LateHistogram& loads) {
   result.kind = LateKind::fixed;
   result.cut_cycles = cut - centre;
   result.fraction = share_of(static_cast<double>(count), total);
-  const double half = std::max({1.5, (weighted_quantile(late, 0.75) - weighted_quantile(late, 0.25)) / 2,
+  const double half = std::max({3.0, (weighted_quantile(late, 0.75) - weighted_quantile(late, 0.25)) / 2,
                                 k_sigmas * sigma / std::sqrt(static_cast<double>(count))});
   result.stall_cycles = {Outcome::ok, stall, {stall - half, stall + half}, {}};
   return result;

@@ -61,7 +61,6 @@ class CoalesceAnalysis {
       break;
     }
     if (cycles_of_each(by_lines(k_usual_line_bytes), k_noise_cycles).ok()) return;
-    if (cycles_of_each(by_wavefronts(), k_noise_cycles).ok()) return;
     for (const std::uint32_t bytes : {64U, 256U})
       if (cycles_of_each(by_lines(bytes), k_noise_cycles).ok()) m_line_bytes = bytes;
   }
@@ -70,16 +69,14 @@ class CoalesceAnalysis {
   [[nodiscard]] LatencyByNumber by_lines(std::uint32_t line_bytes) const {
     LatencyByNumber all;
     for (const auto& [pattern, l1, l2] : m_patterns)
-      if (const auto load = coalesce(pattern.lanes, pattern.width, line_bytes); pattern.width == 4 && load)
+      if (const auto load = coalesce(pattern.lanes, pattern.width, line_bytes); strided(pattern) && load)
         all.emplace_back(load->lines, l1);
     return all;
   }
-  [[nodiscard]] LatencyByNumber by_wavefronts() const {
-    LatencyByNumber all;
-    for (const auto& [pattern, l1, l2] : m_patterns)
-      if (pattern.width == 4) all.emplace_back(wavefronts(pattern.lanes, pattern.width), l1);
-    return all;
+  [[nodiscard]] static bool strided(const LanePattern& pattern) {
+    return pattern.width == 4 && (pattern.name.starts_with("stride ") || pattern.name == "same address");
   }
+
   [[nodiscard]] std::vector<std::pair<std::uint64_t, double>> sector_readings() const {
     const auto distance = column<std::uint64_t>(m_measurements, "coalesce.sector", "distance_bytes");
     const auto cycles = column<double>(m_measurements, "coalesce.sector", "latency_cycles");
@@ -120,19 +117,37 @@ class CoalesceAnalysis {
     return coalesce(pattern.lanes, pattern.width, m_line_bytes, m_sector_bytes);
   }
 
-  /// Whether latency in L1 goes by lines or by how often the data are read: only one of them explains all patterns.
+  /// What strides cost each, and whether that is for lines or for reads of the data banks, which lanes at random tell.
   void costs() {
-    auto lines = cycles_of_each(by_lines(m_line_bytes), k_noise_cycles);
-    auto fronts = cycles_of_each(by_wavefronts(), k_noise_cycles);
-    if (lines.ok() && fronts.ok()) {
-      lines = fronts = inconclusive("latency goes by lines as well as by conflicts of banks");
-    } else if (fronts.ok()) {
-      lines = inconclusive("latency goes by conflicts of L1's data banks, not by lines: " + lines.reason);
-    } else if (lines.ok()) {
-      fronts = inconclusive("latency goes by lines, not by conflicts of L1's data banks: " + fronts.reason);
+    const auto each = cycles_of_each(by_lines(m_line_bytes), k_noise_cycles);
+    auto lines = each;
+    auto fronts = each;
+    if (each.ok()) {
+      const auto [cost, text] = told_by_random_lanes(each.value);
+      if (cost != HitCost::lines) lines = inconclusive(text);
+      if (cost != HitCost::wavefronts) fronts = inconclusive(text);
     }
     add(make_finding("coalescer.line_cycles", "cycles", lines, "#/measurements/coalesce.latency"));
     add(make_finding("coalescer.wavefront_cycles", "cycles", fronts, "#/measurements/coalesce.latency"));
+  }
+  [[nodiscard]] std::pair<HitCost, std::string> told_by_random_lanes(double each_cycles) const {
+    double one = 0;
+    for (const auto& [pattern, l1, l2] : m_patterns) {
+      if (pattern.width == 4 && pattern.name == "stride 1") one = l1;
+      if (pattern.width != 4 || pattern.name != "random") continue;
+      const auto load = load_of(pattern);
+      if (!load || one <= 0) break;
+      const double by_lines = one + each_cycles * (load->lines - 1);
+      const double by_fronts = one + each_cycles * (wavefronts(pattern.lanes, pattern.width) - 1);
+      const auto cost = what_hits_pay_for(l1, by_lines, by_fronts);
+      const auto what = cost == HitCost::lines        ? "hits pay for lines, not for reads of data banks"
+                        : cost == HitCost::wavefronts ? "hits pay for reads of data banks, not for lines"
+                                                      : "whether hits pay for lines or for reads of data banks is open";
+      return {cost,
+              fmt::format("{}: lanes at random take {:.0f} cycles, where lines would make it {:.0f} and reads {:.0f}",
+                          what, l1, by_lines, by_fronts)};
+    }
+    return {HitCost::unclear, "lanes at random were not measured"};
   }
 
   /// Nothing where counters were not asked for.

@@ -14,10 +14,13 @@ const std::string k_head =
     R"("ID","Process ID","Process Name","Host Name","Kernel Name","Context","Stream","Block Size","Grid Size","Device","CC","Section Name","Metric Name","Metric Unit","Metric Value")"
     "\n";
 
+// clang-format off
 std::string row(int id, const std::string& kernel, const std::string& metric, const std::string& value) {
-  return "\"" + std::to_string(id) + "\",\"4711\",\"gpusonde\",\"127.0.0.1\",\"" + kernel + R"(","1","7","(1024, 1, 1)",
-         "(528, 1, 1)", "0", "9.0", "Command line profiler metrics", ")" + metric + "\",\"sector\",\"" + value + "\"\n";
+  return "\"" + std::to_string(id) + R"x(","4711","gpusonde","127.0.0.1",")x" + kernel +
+         R"x(","1","7","(1024, 1, 1)","(528, 1, 1)","0","9.0","Command line profiler metrics",")x" + metric +
+         R"x(","sector",")x" + value + "\"\n";
 }
+// clang-format on
 
 /// Two launches of 256 and 512 loads of eight sectors, with 40 sectors of their own each.
 std::string two_launches() {

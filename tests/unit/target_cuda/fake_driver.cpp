@@ -113,7 +113,7 @@ DriverResult launch(FunctionHandle function, unsigned blocks, unsigned, unsigned
     run_line_map_kernel(*g_fake, name, *static_cast<const LineMapParameters*>(parameters[0]), blocks);
   else if (name == "throughput")
     run_throughput_kernel(*g_fake, *static_cast<const ThroughputParameters*>(parameters[0]), blocks);
-  else if (name.starts_with("loaded_") || name == "link_lines" || name == "touch_ring")
+  else if (name.starts_with("loaded_") || name == "link_lines" || name == "touch_ring" || name == "place_chains")
     run_loaded_kernel(*g_fake, name, *static_cast<const LoadedChaseParameters*>(parameters[0]), blocks, threads);
   else if (name.starts_with("stream_"))
     run_stream_kernel(*g_fake, *static_cast<const StreamParameters*>(parameters[0]), blocks);

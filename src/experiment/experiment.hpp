@@ -228,7 +228,7 @@ struct BandwidthExperiment {
 
 struct BandwidthSamples {
   std::uint64_t bytes = 0;    ///< read and written, of all passes
-  double cycles = 0;          ///< mean over SMs, on their clocks
+  double cycles = 0;          ///< of the SM that took longest, on its clock
   std::uint64_t wall_ns = 0;  ///< from the first SM's begin to the last one's end, by the global timer
   std::uint32_t sm_count = 0;
 };

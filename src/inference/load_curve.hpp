@@ -6,14 +6,16 @@
 
 namespace gpusonde {
 
-/// One point: so many bytes under way at a time.
+/// One point: so many bytes under way at a time, each for a mean latency, which by Little's law makes a bandwidth while
+/// all are under way; and what was moved over the whole time, at whose end some are alone.
 struct LoadPoint {
   double bytes_under_way = 0;
   double latency_cycles = 0;
-  double bytes_per_cycle = 0;
+  double over_all_bytes_per_cycle = 0;
 
-  /// Little's law says 1: bytes under way are bandwidth times latency.
-  [[nodiscard]] double little() const noexcept { return bytes_per_cycle * latency_cycles / bytes_under_way; }
+  [[nodiscard]] double bytes_per_cycle() const noexcept { return bytes_under_way / latency_cycles; }
+  /// 1 when all begin and end together.
+  [[nodiscard]] double together() const noexcept { return over_all_bytes_per_cycle / bytes_per_cycle(); }
 };
 
 /// Latency at the knee, in units of the idle one.

@@ -100,12 +100,14 @@ class BandwidthAnalysis {
     return estimate;
   }
 
-  [[nodiscard]] static double per_cycle(const std::vector<StreamRow>& rows) {
+  /// By the time that all took and the SM clock: that of the longest SM where no other was measured.
+  [[nodiscard]] double per_cycle(const std::vector<StreamRow>& rows) const {
     std::vector<double> values;
-    for (const auto& row : rows)
-      values.push_back(row.cycles > 0 && row.sms > 0
-                           ? static_cast<double>(row.bytes) / row.cycles / static_cast<double>(row.sms)
-                           : 0);
+    for (const auto& row : rows) {
+      const double mhz = m_sm_mhz > 0 ? m_sm_mhz : row.sm_mhz();
+      values.push_back(mhz > 0 && row.sms > 0 ? row.bytes_per_second() / (1e6 * mhz) / static_cast<double>(row.sms)
+                                              : 0);
+    }
     return median(values);
   }
 

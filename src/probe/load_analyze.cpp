@@ -15,9 +15,10 @@
 namespace gpusonde {
 namespace {
 
-constexpr double k_saturated = 0.9;      // of the time a load with half the chains: no longer overlapping
-constexpr double k_nearer = 0.9;         // of a load that goes past L1
-constexpr double k_little_error = 0.08;  // bytes under way against bandwidth times latency
+constexpr double k_saturated = 0.9;        // of the time a load with half the chains: no longer overlapping
+constexpr double k_nearer = 0.9;           // of a load that goes past L1
+constexpr double k_least_together = 0.80;  // of the bandwidth while all load: SMs far away end last
+constexpr double k_most_together = 1.05;
 constexpr double k_timer_tick_ns = 1000;
 constexpr double k_chase_resolution = 0.002;
 
@@ -159,15 +160,15 @@ class LoadAnalysis {
     return cycles;
   }
 
-  /// The worst of Little's law over the first points of all repetitions, in words; empty when it holds.
+  /// Why bytes over the whole time do not fit those under way by their latency, in words; empty when they do.
   [[nodiscard]] static std::string broken_law(const Curves& curves, std::size_t points, std::size_t from = 0) {
     for (const auto& [repetition, curve] : curves)
       for (std::size_t i = from; i < std::min(points, curve.size()); ++i)
-        if (std::abs(curve[i].little() - 1) > k_little_error)
+        if (curve[i].together() < k_least_together || curve[i].together() > k_most_together)
           return fmt::format(
-              "with {} under way, bandwidth times latency is {:.0f} % of that: not all of them loaded "
-              "all the time, or a clock changed",
-              format_bytes(static_cast<std::uint64_t>(curve[i].bytes_under_way)), 100 * curve[i].little());
+              "with {} under way, what was moved over the whole time is {:.0f} % of what their latency "
+              "says: not all of them loaded all the time, or a clock changed",
+              format_bytes(static_cast<std::uint64_t>(curve[i].bytes_under_way)), 100 * curve[i].together());
     return {};
   }
 
@@ -186,14 +187,14 @@ class LoadAnalysis {
     double most = -1;
     for (std::size_t i = 0; i < points; ++i) {
       double sum = 0;
-      for (const auto& [repetition, curve] : curves) sum += i < curve.size() ? curve[i].bytes_per_cycle : 0;
+      for (const auto& [repetition, curve] : curves) sum += i < curve.size() ? curve[i].bytes_per_cycle() : 0;
       if (sum <= most) continue;
       most = sum;
       best = i;
     }
     std::vector<double> rates;
     for (const auto& [repetition, curve] : curves)
-      if (best < curve.size()) rates.push_back(curve[best].bytes_per_cycle);
+      if (best < curve.size()) rates.push_back(curve[best].bytes_per_cycle());
     auto estimate = per_second(mean_of_repetitions(rates, {.resolution = tick}));
     if (const auto why = broken_law(curves, best + 1, best); estimate.ok() && !why.empty())
       estimate = inconclusive(why);
@@ -202,6 +203,7 @@ class LoadAnalysis {
     add(level, "peak", "bytes/s", estimate, "load.curve",
         {{"bytes_under_way", point.bytes_under_way},
          {"latency_cycles", point.latency_cycles},
+         {"over_all_time_bytes_per_second", point.over_all_bytes_per_cycle * 1e6 * m_clock.value},
          {"most_under_way", std::string(best + 1 == points ? "yes" : "no")}});
   }
 
@@ -217,7 +219,7 @@ class LoadAnalysis {
     for (const auto& [repetition, curve] : curves) {
       const auto found = idle_cycles.ok() ? knee_of(curve, idle_cycles.value) : std::nullopt;
       if (!found) break;
-      rates.push_back(found->bytes_per_cycle);
+      rates.push_back(found->bytes_per_cycle());
       bytes.push_back(found->bytes_under_way);
       while (points < curve.size() && (points == 0 || curve[points - 1].latency_cycles < found->latency_cycles))
         ++points;
@@ -254,7 +256,7 @@ class LoadAnalysis {
         const auto one = point(*row);
         mean.bytes_under_way = one.bytes_under_way;
         mean.latency_cycles += one.latency_cycles / static_cast<double>(of.size());
-        mean.bytes_per_cycle += one.bytes_per_cycle / static_cast<double>(of.size());
+        mean.over_all_bytes_per_cycle += one.over_all_bytes_per_cycle / static_cast<double>(of.size());
       }
       table.make<std::string>("level").push_back(level);
       table.make<std::uint64_t>("sms").push_back(of.front()->sms);
@@ -262,8 +264,8 @@ class LoadAnalysis {
       table.make<std::uint64_t>("chains").push_back(of.front()->chains);
       table.make<double>("bytes_under_way").push_back(mean.bytes_under_way);
       table.make<double>("latency_cycles").push_back(mean.latency_cycles);
-      table.make<double>("bytes_per_second").push_back(mean.bytes_per_cycle * 1e6 * m_clock.value);
-      table.make<double>("little").push_back(mean.little());
+      table.make<double>("bytes_per_second").push_back(mean.bytes_per_cycle() * 1e6 * m_clock.value);
+      table.make<double>("together").push_back(mean.together());
     }
   }
 

@@ -158,15 +158,15 @@ void add_curve(TextPage& page, const Run& run, const std::string& level) {
   const auto under_way = numbers(*table, "bytes_under_way");
   const auto cycles = numbers(*table, "latency_cycles");
   const auto rate = numbers(*table, "bytes_per_second");
-  const auto little = numbers(*table, "little");
+  const auto together = numbers(*table, "together");
   std::vector<std::vector<std::string>> cells;
   for (std::size_t row = 0; row < std::min({levels.size(), under_way.size(), cycles.size(), rate.size(), sms.size(),
-                                            warps.size(), chains.size(), little.size()});
+                                            warps.size(), chains.size(), together.size()});
        ++row)
     if (levels[row] == level)
       cells.push_back({fmt::format("{:.0f} × {:.0f} × {:.0f}", sms[row], warps[row], chains[row]),
                        quantity(under_way[row], "bytes"), fmt::format("{:.1f}", cycles[row]),
-                       quantity(rate[row], "bytes/s"), fmt::format("{:.3f}", little[row])});
+                       quantity(rate[row], "bytes/s"), fmt::format("{:.0f} %", 100 * together[row])});
   for (auto& row : cells)
     for (auto& cell : row) cell = page.shown(cell);
   if (cells.empty()) return;
@@ -174,7 +174,7 @@ void add_curve(TextPage& page, const Run& run, const std::string& level) {
                                       {"under way", true, 0},
                                       {"cycles", true, 0},
                                       {"all SMs", true, 0},
-                                      {"Little's law", true, 1}},
+                                      {"over all time", true, 1}},
                                      std::move(cells), page.width(), 2))
     page.line(text);
 }

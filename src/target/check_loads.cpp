@@ -51,6 +51,7 @@ Result<void> check_ring(const LoadedChaseExperiment& e, const Capabilities& capa
 Result<void> check(const LoadedChaseExperiment& e, const Capabilities& capabilities, std::uint32_t sm_count) {
   if (e.path != LoadPath::global_ca && e.path != LoadPath::global_cg)
     return wrong(fmt::format("a chase of many warps by '{}' loads; choose ca or cg", to_string(e.path)));
+  if (e.path != LoadPath::global_cg && e.whole_lines) return wrong("a chase of whole lines goes past L1; choose cg");
   if (e.chains != 1 && e.chains != 2 && e.chains != 4 && e.chains != 8)
     return wrong(fmt::format("{} chains of a warp: give 1, 2, 4 or 8", e.chains));
   if (e.warps == 0 || e.warps > 32) return wrong(fmt::format("{} warps of an SM: give 1 to 32", e.warps));
@@ -70,6 +71,8 @@ Result<void> check(const LoadedChaseExperiment& e, const Capabilities& capabilit
 Result<void> check(const BandwidthExperiment& e, const Capabilities& capabilities, std::uint32_t sm_count) {
   if (e.path != LoadPath::global_ca && e.path != LoadPath::global_cg && e.path != LoadPath::shared)
     return wrong(fmt::format("a stream by '{}' loads; choose ca, cg or shared", to_string(e.path)));
+  if (e.path == LoadPath::global_ca && e.transfer != Transfer::read)
+    return wrong("a stream that writes through L1, which keeps nothing of it; choose cg");
   if (e.threads_per_sm != 1024 && e.threads_per_sm != 2048)
     return wrong(fmt::format("{} threads an SM: give 1024 or 2048", e.threads_per_sm));
   if (auto r = check_sms(e.sms, sm_count); !r) return r;

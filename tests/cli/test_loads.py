@@ -31,5 +31,5 @@ class Loads(CommandTest):
         self.assertAlmostEqual(finding(run, "load.l1.completion_interval")["value"], 5, delta=0.05)
         curve = run["measurements"]["derived.load.curve"]
         self.assertEqual(set(curve["level"]), {"l2", "dram"})
-        self.assertTrue(all(abs(little - 1) < 0.08 for little in curve["little"]), curve["little"])
+        self.assertTrue(all(0.9 < part < 1.02 for part in curve["together"]), curve["together"])
         self.assertTrue((self.folder / "out/figures/load.curve.svg").exists())

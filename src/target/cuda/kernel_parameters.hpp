@@ -183,13 +183,15 @@ struct LoadsResult {
   unsigned long long sink;         ///< never written but by chance; keeps loads alive
 };
 
-/// Kernels `loaded_*`, `link_lines` and `touch_ring`: one block an SM, one chain after the other of each warp of each
-/// block begins at places that divide the ring evenly.
+/// Kernels `loaded_*`, `link_lines`, `place_chains` and `touch_ring`: one block an SM, one chain after the other of
+/// each warp of each block begins at places that divide the ring evenly.
 struct LoadedChaseParameters {
   RingOrder order;
   unsigned long long buffer;
   unsigned long long first_byte;
   unsigned long long result;  ///< address of a LoadsResult
+  unsigned long long starts;  ///< address of u64 by chain: where it begins, as byte offset like `first_byte`
+  unsigned long long chains;  ///< of all warps
   unsigned warmup_rounds;     ///< multiples of 8, both
   unsigned rounds;
   unsigned whole_lines;  ///< of touch_ring: 1: all four sectors of a node's line

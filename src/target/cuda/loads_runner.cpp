@@ -8,6 +8,7 @@ namespace gpusonde::cuda {
 namespace {
 
 constexpr std::size_t k_scratch_limit_bytes = std::size_t{1} << 30;
+constexpr std::size_t k_starts_offset = 256;  // behind the LoadsResult
 constexpr unsigned k_block_threads = 1024;
 constexpr unsigned k_touch_threads = 256;
 constexpr std::uint64_t k_most_touch_blocks = 8192;
@@ -21,8 +22,8 @@ class Together {
   explicit Together(const ChaseResources& r) : m_r(r) {}
 
   /// Errors: measurement (no memory).
-  [[nodiscard]] Result<DevicePointer> result() {
-    const auto scratch = m_r.scratch.at_least(sizeof(LoadsResult), k_scratch_limit_bytes);
+  [[nodiscard]] Result<DevicePointer> result(std::size_t further_bytes = 0) {
+    const auto scratch = m_r.scratch.at_least(k_starts_offset + further_bytes, k_scratch_limit_bytes);
     if (scratch) m_result = *scratch;
     return scratch;
   }
@@ -92,11 +93,16 @@ std::uint64_t turns_for(std::uint64_t quads, std::uint64_t passes, std::uint64_t
 }  // namespace
 
 Result<LoadedChaseSamples> run_loaded_chase(const LoadedChaseExperiment& e, const ChaseResources& r) {
+  const unsigned sms = e.sms == 0 ? r.device.sm_count : e.sms;
+  const std::uint64_t chains = std::uint64_t{e.chains} * e.warps * sms;
   Together together(r);
-  const auto result = together.result();
+  const auto result = together.result(8 * chains);
   if (!result) return tl::unexpected(result.error());
-  const LoadedChaseParameters parameters{RingOrder(e.ring.order), r.buffer, e.ring.first_byte,       *result,
-                                         e.warmup_rounds,         e.rounds, e.whole_lines ? 1U : 0U, 0};
+  const LoadedChaseParameters parameters{RingOrder(e.ring.order),   r.buffer, e.ring.first_byte, *result,
+                                         *result + k_starts_offset, chains,   e.warmup_rounds,   e.rounds,
+                                         e.whole_lines ? 1U : 0U,   0};
+  if (auto placed = r.launcher.launch(ModuleId::loads, "place_chains", link_shape(chains), parameters); !placed)
+    return tl::unexpected(placed.error());
   if (auto linked = link(e, parameters, r); !linked) return tl::unexpected(linked.error());
   if (e.warm_parallel) {
     const auto blocks = std::clamp<std::uint64_t>(e.ring.order.node_count / k_touch_threads, 1, k_most_touch_blocks);
@@ -105,7 +111,6 @@ Result<LoadedChaseSamples> run_loaded_chase(const LoadedChaseExperiment& e, cons
       return tl::unexpected(touched.error());
     if (auto done = r.launcher.wait("touch_ring"); !done) return tl::unexpected(done.error());
   }
-  const unsigned sms = e.sms == 0 ? r.device.sm_count : e.sms;
   const LaunchShape shape{sms, 32 * e.warps, shared_bytes(r.device, 1, 0)};
   const auto times = together.launch(chase_name(e), shape, parameters);
   if (!times) return tl::unexpected(times.error());
@@ -154,7 +159,7 @@ Result<BandwidthSamples> run_bandwidth(const BandwidthExperiment& e, const Chase
   if (!times) return tl::unexpected(times.error());
   BandwidthSamples samples;
   samples.bytes = turns * at_once * k_quad_bytes * k_block_threads * blocks * (e.transfer == Transfer::copy ? 2 : 1);
-  samples.cycles = static_cast<double>(times->sum_cycles) / blocks;
+  samples.cycles = static_cast<double>(times->most_cycles);
   samples.wall_ns = times->last_ns - times->first_ns;
   samples.sm_count = sms;
   return samples;

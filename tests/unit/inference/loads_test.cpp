@@ -38,20 +38,21 @@ TEST(Repetitions, ThatAreTooFewOrContradictSayNothing) {
 }
 
 TEST(LoadCurve, TheKneeLiesBetweenPoints) {
-  const std::vector<LoadPoint> points{{100, 100, 1}, {200, 110, 1.8}, {400, 190, 2.2}, {800, 400, 2.0}};
+  const std::vector<LoadPoint> points{{100, 100, 0.9}, {220, 110, 1.8}, {418, 190, 2.0}, {800, 400, 2.0}};
   const auto knee = knee_of(points, 100);
   ASSERT_TRUE(knee);
   EXPECT_DOUBLE_EQ(knee->latency_cycles, 150);
-  EXPECT_DOUBLE_EQ(knee->bytes_per_cycle, 2.0);  // half of the way from 110 to 190
-  EXPECT_DOUBLE_EQ(knee->bytes_under_way, 300);
+  EXPECT_DOUBLE_EQ(knee->bytes_per_cycle(), 2.1);  // half of the way from 2.0 to 2.2
+  EXPECT_DOUBLE_EQ(knee->bytes_under_way, 315);
+  EXPECT_DOUBLE_EQ(knee->over_all_bytes_per_cycle, 1.9);
   EXPECT_FALSE(knee_of(points, 300));  // never reached
   EXPECT_FALSE(knee_of(points, 60));   // passed before the first point
   EXPECT_FALSE(knee_of({}, 60));
 }
 
-TEST(LoadCurve, LittlesLaw) {
-  EXPECT_DOUBLE_EQ((LoadPoint{1000, 100, 10}).little(), 1);
-  EXPECT_DOUBLE_EQ((LoadPoint{1000, 100, 9}).little(), 0.9);
+TEST(LoadCurve, SomeThatEndLastAreAlone) {
+  EXPECT_DOUBLE_EQ((LoadPoint{1000, 100, 10}).together(), 1);
+  EXPECT_DOUBLE_EQ((LoadPoint{1000, 100, 9}).together(), 0.9);
 }
 
 }  // namespace

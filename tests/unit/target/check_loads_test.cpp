@@ -58,6 +58,10 @@ TEST(CheckLoads, SaysWhatIsWrongWithAChase) {
   e.path = LoadPath::global_cv;
   EXPECT_EQ(said(e), "a chase of many warps by 'cv' loads; choose ca or cg");
   e = chase();
+  e.path = LoadPath::global_ca;
+  e.whole_lines = true;
+  EXPECT_EQ(said(e), "a chase of whole lines goes past L1; choose cg");
+  e = chase();
   e.chains = 3;
   EXPECT_EQ(said(e), "3 chains of a warp: give 1, 2, 4 or 8");
   e = chase();
@@ -92,6 +96,10 @@ TEST(CheckLoads, SaysWhatIsWrongWithAStream) {
   auto e = stream();
   e.path = LoadPath::global_nc;
   EXPECT_EQ(said(e), "a stream by 'nc' loads; choose ca, cg or shared");
+  e = stream();
+  e.path = LoadPath::global_ca;
+  e.transfer = Transfer::copy;
+  EXPECT_EQ(said(e), "a stream that writes through L1, which keeps nothing of it; choose cg");
   e = stream();
   e.threads_per_sm = 512;
   EXPECT_EQ(said(e), "512 threads an SM: give 1024 or 2048");

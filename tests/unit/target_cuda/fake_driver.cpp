@@ -119,7 +119,7 @@ DriverResult launch(FunctionHandle function, unsigned blocks, unsigned, unsigned
     run_sharing_kernel(*g_fake, name, *static_cast<const SharingParameters*>(parameters[0]));
   else if (name.ends_with("_short") || name.ends_with("_long"))
     run_instruction_kernel(*g_fake, name, *static_cast<const InstructionParameters*>(parameters[0]));
-  else if (name.starts_with("loaded_") || name == "link_lines" || name == "touch_ring")
+  else if (name.starts_with("loaded_") || name == "link_lines" || name == "touch_ring" || name == "place_chains")
     run_loaded_kernel(*g_fake, name, *static_cast<const LoadedChaseParameters*>(parameters[0]), blocks, threads);
   else if (name.starts_with("stream_"))
     run_stream_kernel(*g_fake, *static_cast<const StreamParameters*>(parameters[0]), blocks);

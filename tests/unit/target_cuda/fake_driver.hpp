@@ -53,7 +53,7 @@ struct FakeDriver {
   unsigned sms_that_come = 132;  ///< a line map's blocks come to run on so many
   std::vector<ThroughputParameters> throughputs;
   std::vector<unsigned> arrived_before;              ///< by launch of `throughput`: blocks that were ready too early
-  std::vector<LoadedChaseParameters> loaded_chases;  ///< of touch_ring and link_lines too
+  std::vector<LoadedChaseParameters> loaded_chases;  ///< of what comes before them too
   std::vector<StreamParameters> streams;
   unsigned blocks_that_arrive = ~0U;  ///< of those that load at once
   int resident_threads = 2048;        ///< of an SM

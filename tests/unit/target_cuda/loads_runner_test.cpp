@@ -39,18 +39,20 @@ TEST(LoadedChaseRunner, LinksTouchesAndChases) {
   e.warm_parallel = true;
   const auto samples = run_one(*target, e);
   ASSERT_TRUE(samples.has_value()) << samples.error().message;
-  EXPECT_EQ(kernels(fake), (std::vector<std::string>{"link", "touch_ring", "loaded_cg_word_4"}));
+  EXPECT_EQ(kernels(fake), (std::vector<std::string>{"place_chains", "link", "touch_ring", "loaded_cg_word_4"}));
   const auto& launch = fake.launches.back();
   EXPECT_EQ(launch.blocks, 3U);
   EXPECT_EQ(launch.threads, 64U);
   EXPECT_GT(launch.shared_bytes, 233472U / 2);  // one block an SM
-  ASSERT_EQ(fake.loaded_chases.size(), 2U);
+  ASSERT_EQ(fake.loaded_chases.size(), 3U);
   const auto& p = fake.loaded_chases.back();
   EXPECT_EQ(p.first_byte, 256U);
   EXPECT_EQ(p.order.p.node_count, 4096U);
   EXPECT_EQ(p.rounds, 64U);
   EXPECT_EQ(p.warmup_rounds, 16U);
   EXPECT_EQ(p.whole_lines, 0U);
+  EXPECT_EQ(p.chains, 24U);
+  EXPECT_EQ(fake.launches[fake.launches.size() - 4].blocks, 1U);
   const auto& s = std::get<LoadedChaseSamples>(*samples);
   // The fake's warps take 100 cycles a round, the last one 10 more for all of them.
   EXPECT_DOUBLE_EQ(s.round_cycles, (6 * 6400 + 10) / (6.0 * 64));
@@ -65,12 +67,11 @@ TEST(LoadedChaseRunner, WholeLinesHaveLinksOfTheirOwn) {
   FakeDriver fake;
   const auto target = open(fake);
   auto e = chase();
-  e.path = LoadPath::global_ca;
   e.whole_lines = true;
   e.sms = 0;
   const auto samples = run_one(*target, e);
   ASSERT_TRUE(samples.has_value()) << samples.error().message;
-  EXPECT_EQ(kernels(fake), (std::vector<std::string>{"link_lines", "loaded_ca_line_1"}));
+  EXPECT_EQ(kernels(fake), (std::vector<std::string>{"place_chains", "link_lines", "loaded_cg_line_1"}));
   EXPECT_EQ(fake.launches.back().blocks, 132U);
   EXPECT_EQ(fake.loaded_chases.back().whole_lines, 1U);
   const auto& s = std::get<LoadedChaseSamples>(*samples);
@@ -117,7 +118,7 @@ TEST(BandwidthRunner, AllBlocksShareASet) {
   EXPECT_EQ(p.turns, 4U);
   const auto& s = std::get<BandwidthSamples>(*samples);
   EXPECT_EQ(s.bytes, 4ULL * 1081344 * 16);
-  EXPECT_DOUBLE_EQ(s.cycles, (132 * 400 + 10) / 132.0);
+  EXPECT_DOUBLE_EQ(s.cycles, 410);  // of the block that took longest
   EXPECT_EQ(s.wall_ns, 5000U);
   EXPECT_EQ(s.sm_count, 132U);
 }
@@ -147,7 +148,7 @@ TEST(BandwidthRunner, MoreThreadsThanAnSmHoldsAreUnsupported) {
   FakeDriver fake;
   fake.resident_threads = 1536;
   const auto target = open(fake);
-  auto e = stream(LoadPath::global_ca, Transfer::write);
+  auto e = stream(LoadPath::global_ca, Transfer::read);
   e.threads_per_sm = 2048;
   const auto samples = run_one(*target, e);
   ASSERT_FALSE(samples.has_value());

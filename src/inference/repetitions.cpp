@@ -10,9 +10,9 @@
 namespace gpusonde {
 namespace {
 
-/// Quantile 0.995 of Student's t by degrees of freedom, from 1 on. Source: any table of it.
-constexpr std::array k_t{63.66, 9.925, 5.841, 4.604, 4.032, 3.707, 3.499, 3.355, 3.250, 3.169, 3.106, 3.055};
-constexpr double k_t_of_many = 3.0;
+/// Quantile 0.9995 of Student's t by degrees of freedom, from 1 on. Source: any table of it.
+constexpr std::array k_t{636.6, 31.60, 12.92, 8.610, 6.869, 5.959, 5.408, 5.041, 4.781, 4.587, 4.437, 4.318};
+constexpr double k_t_of_many = 4.3;
 
 double student(std::size_t freedom) { return freedom <= k_t.size() ? k_t[freedom - 1] : k_t_of_many; }
 

@@ -15,7 +15,8 @@ struct RepetitionLimits {
   double most_scatter = 0.05;  ///< standard deviation by the mean: beyond, they contradict each other
 };
 
-/// Their mean, with an interval of 99 % by Student's t: five of them say little about their own scatter.
+/// Their mean, with an interval of 99.9 % by Student's t: few of them say little about their own scatter, and
+/// many quantities rest on it.
 /// Inconclusive with fewer than three, with one that is not above 0, or when they contradict each other.
 [[nodiscard]] Estimate mean_of_repetitions(std::span<const double> values, const RepetitionLimits& limits = {});
 

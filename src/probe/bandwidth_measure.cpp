@@ -14,7 +14,7 @@ constexpr std::uint64_t k_own_moved_bytes = 384ULL << 20;  // of each SM: over a
 constexpr std::uint64_t k_l2_moved_bytes = 8ULL << 30;     // likewise
 constexpr std::uint64_t k_most_l2_set_bytes = 64ULL << 20;
 constexpr std::uint64_t k_most_dram_set_bytes = 4ULL << 30;
-constexpr std::uint32_t k_repetitions = 5;
+constexpr std::uint32_t k_repetitions = 8;
 constexpr std::array<std::uint32_t, 2> k_threads{1024, 2048};
 
 Transfer transfer_of(std::string_view name) {

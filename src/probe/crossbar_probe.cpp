@@ -22,7 +22,7 @@ constexpr std::array<std::string_view, 1> k_tables{"crossbar.throughput"};
 constexpr std::uint64_t k_line_bytes = 128;
 constexpr std::uint64_t k_lines = 6144;  // consecutive: functions of slices spread them evenly
 constexpr std::array<std::uint32_t, 2> k_threads{512, 1024};
-constexpr std::uint32_t k_repetitions = 5;
+constexpr std::uint32_t k_repetitions = 8;
 constexpr double k_saturated = 0.03;    // twice the loads under way bring no more than this
 constexpr double k_least_of_two = 1.9;  // two SMs by one: each has a way of its own
 constexpr double k_resolution = 0.005;
@@ -132,10 +132,12 @@ Analysis analyze_crossbar(const AnalysisInput& input) {
     return analysis;
   }
   const auto samples = [&rates](std::uint64_t sms) {
-    SampleList list{{"sms", static_cast<double>(sms)}, {"repetitions", static_cast<double>(k_repetitions)}};
-    if (const auto of = rates.find(sms); of != rates.end())
+    SampleList list{{"sms", static_cast<double>(sms)}, {"repetitions", 0.0}};
+    if (const auto of = rates.find(sms); of != rates.end()) {
+      list.back().second = static_cast<double>(of->second.rbegin()->second.size());
       for (const auto& [threads, values] : of->second)
         list.emplace_back(fmt::format("with_{}_threads", threads), median(values));
+    }
     return list;
   };
   analysis.findings.push_back(

@@ -9,7 +9,7 @@ namespace gpusonde {
 namespace {
 
 constexpr std::uint64_t k_line_bytes = 128;
-constexpr std::uint32_t k_repetitions = 5;
+constexpr std::uint32_t k_repetitions = 8;
 constexpr std::uint64_t k_l1_ring_bytes = 8 * 1024;
 constexpr std::uint64_t k_l2_chain_ring_bytes = 512 * 1024;  // so small that one warp has soon walked it
 constexpr std::uint64_t k_l2_ring_bytes = 8ULL << 20;

@@ -11,13 +11,13 @@ namespace gpusonde {
 namespace {
 
 TEST(Repetitions, HaveAnIntervalByStudent) {
-  // Mean 100, standard deviation 1; t of four degrees of freedom at 99 % is 4.604: 4.604 / sqrt(5) = 2.059.
+  // Mean 100, standard deviation 1; t of four degrees of freedom at 99.9 % is 8.610: 8.610 / sqrt(5) = 3.851.
   const std::vector<double> values{100 - std::sqrt(2), 100, 100, 100, 100 + std::sqrt(2)};
   const auto estimate = mean_of_repetitions(values);
   ASSERT_TRUE(estimate.ok()) << estimate.reason;
   EXPECT_NEAR(estimate.value, 100, 1e-9);
-  EXPECT_NEAR(estimate.interval.low, 97.94, 0.02);
-  EXPECT_NEAR(estimate.interval.high, 102.06, 0.02);
+  EXPECT_NEAR(estimate.interval.low, 96.15, 0.005);
+  EXPECT_NEAR(estimate.interval.high, 103.85, 0.005);
 }
 
 TEST(Repetitions, HaveErrorsInCommon) {

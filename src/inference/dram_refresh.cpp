@@ -107,7 +107,7 @@ std::pair<double, double> concentration(std::span<const double> times, double fr
     y += std::sin(angle);
   }
   const auto count = static_cast<double>(times.size());
-  return {std::hypot(x, y) / count, std::atan2(y, x) / (2 * std::numbers::pi)};
+  return {std::sqrt(x * x + y * y) / count, std::atan2(y, x) / (2 * std::numbers::pi)};
 }
 
 /// The lowest frequency at which nearly all events have one phase: a short window has all multiples of its own.

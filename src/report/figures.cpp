@@ -1,7 +1,7 @@
 // All figures of a run, in reading order.
 #include "report/figure_capacity.hpp"
-#include "report/figure_instr.hpp"
 #include "report/figure_dram.hpp"
+#include "report/figure_instr.hpp"
 #include "report/figure_latency.hpp"
 #include "report/figure_loads.hpp"
 #include "report/figure_map.hpp"

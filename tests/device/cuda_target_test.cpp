@@ -243,6 +243,91 @@ TEST_F(OnDevice, ManyLinesAreServedFasterThanFew) {
   EXPECT_GT(of_many, 1.5 * of_few);
 }
 
+// What every chip since Volta does: the same chase by two kernels, whole cycles, and no more than pins carry.
+TEST_F(OnDevice, OneChainTakesWhatAChaseTakes) {
+  auto alone = chase(4096 * 128, Warmup::parallel);
+  alone.path = LoadPath::global_cg;
+  LoadedChaseExperiment loaded;
+  loaded.ring = alone.ring;
+  loaded.warm_parallel = true;
+  loaded.warmup_rounds = 256;
+  loaded.rounds = 1024;
+  const auto samples = run_as<LoadedChaseSamples>(loaded);
+  EXPECT_NEAR(samples.round_cycles, latency(alone), 0.05 * latency(alone));
+  EXPECT_EQ(samples.loads, 1024U);
+}
+
+TEST_F(OnDevice, IndependentChainsOverlap) {
+  LoadedChaseExperiment loaded;
+  loaded.ring = chase(4096 * 128).ring;
+  loaded.warm_parallel = true;
+  loaded.warmup_rounds = 256;
+  const auto one = run_as<LoadedChaseSamples>(loaded);
+  loaded.chains = 8;
+  const auto eight = run_as<LoadedChaseSamples>(loaded);
+  EXPECT_GT(eight.round_cycles, one.round_cycles);
+  EXPECT_LT(eight.round_cycles, 3 * one.round_cycles);
+}
+
+TEST_F(OnDevice, StreamsBringNoMoreThanPinsCarry) {
+  const auto& nominal = m_target->device().nominal;
+  if (nominal.memory_clock_mhz == 0 || nominal.bus_width_bits == 0) GTEST_SKIP() << "the driver does not say how fast";
+  BandwidthExperiment e;
+  e.bytes = std::uint64_t{1} << 30;
+  e.passes = 2;
+  const auto samples = run_as<BandwidthSamples>(e);
+  const double bytes_per_ns = static_cast<double>(samples.bytes) / static_cast<double>(samples.wall_ns);
+  const double pins = 2e-3 * nominal.memory_clock_mhz * nominal.bus_width_bits / 8;
+  EXPECT_LT(bytes_per_ns, pins);
+  EXPECT_GT(bytes_per_ns, 0.3 * pins);
+}
+
+TEST_F(OnDevice, AnFfmaWaitsFourCycles) {
+  InstructionExperiment e;
+  const auto samples = run_as<InstructionSamples>(e);
+  ASSERT_FALSE(samples.short_cycles.empty());
+  const auto least = [](const std::vector<std::uint64_t>& c) {
+    return static_cast<double>(*std::min_element(c.begin(), c.end()));
+  };
+  const double slope = (least(samples.long_cycles) - least(samples.short_cycles)) /
+                       static_cast<double>(samples.long_length - samples.short_length);
+  EXPECT_NEAR(slope, 4, 0.1);
+}
+
+TEST_F(OnDevice, ReadOnlyLoadsHitWhereOrdinaryOnesDo) {
+  MemoryChaseExperiment e;
+  e.kind = MemoryKind::read_only;
+  e.bytes = 8192;
+  e.stride_bytes = 128;
+  const auto samples = run_as<MemoryChaseSamples>(e);
+  ASSERT_FALSE(samples.cycles.empty());
+  const double cycles = static_cast<double>(samples.cycles.back()) / static_cast<double>(samples.hops);
+  EXPECT_NEAR(cycles, latency(chase(8192)), 2);
+}
+
+TEST_F(OnDevice, AWholeWarpOnOneLineTakesAboutOneLoad) {
+  SequenceExperiment e;
+  e.path = LoadPath::global_cg;
+  for (std::uint64_t lane = 0; lane < 32; ++lane) e.places.push_back(lane * 4);
+  e.lane_bytes = 4;
+  e.steps = {{StepKind::gather, 0, 32, 8}, {StepKind::time, 0, 1, 8}};
+  const auto samples = run_as<SequenceSamples>(e);
+  ASSERT_EQ(samples.cycles.size(), 16U);
+  EXPECT_NEAR(samples.cycles[7], samples.cycles[15], 0.25 * samples.cycles[15]);
+}
+
+TEST_F(OnDevice, AClustersOwnSharedMemoryIsNearest) {
+  if (m_target->capabilities().max_cluster_blocks == 0) GTEST_SKIP() << m_target->capabilities().why_no_clusters;
+  ClusterExperiment e;
+  const auto samples = run_as<ClusterSamples>(e);
+  ASSERT_EQ(samples.cycles.size(), std::size_t{e.blocks} * e.blocks);
+  for (std::size_t from = 0; from < e.blocks; ++from) {
+    const auto* of_block = &samples.cycles[from * e.blocks];
+    for (std::size_t to = 0; to < e.blocks; ++to)
+      EXPECT_TRUE(to == from || of_block[to] > 2 * of_block[from]) << from << " to " << to;
+  }
+}
+
 TEST_F(OnDevice, BothClocksAgree) {
   const std::vector<Experiment> experiments{ClockExperiment{}, TimerExperiment{}, LoopOverheadExperiment{}};
   const auto samples = m_target->run(experiments, {});

@@ -48,9 +48,8 @@ void Gather::make_requests(const LoadBlock& lanes) {
   m_requests.clear();
   for (std::size_t i = 0; i < lanes.count; ++i) {
     const auto line = lanes.virtual_bytes[i] / m_line_bytes;
-    auto request = std::find_if(m_requests.begin(), m_requests.end(), [&](const Request& r) {
-      return lanes.virtual_bytes[r.lane] / m_line_bytes == line;
-    });
+    auto request = std::find_if(m_requests.begin(), m_requests.end(),
+                                [&](const Request& r) { return lanes.virtual_bytes[r.lane] / m_line_bytes == line; });
     if (request == m_requests.end()) {
       request = m_requests.emplace(m_requests.end());
       request->lane = i;

@@ -249,19 +249,17 @@ TEST_F(OnDevice, OneChainTakesWhatAChaseTakes) {
   alone.path = LoadPath::global_cg;
   LoadedChaseExperiment loaded;
   loaded.ring = alone.ring;
-  loaded.warm_parallel = true;
-  loaded.warmup_rounds = 256;
+  loaded.warmup_rounds = 4096;  // by itself: another SM may stand on the other side of L2
   loaded.rounds = 1024;
   const auto samples = run_as<LoadedChaseSamples>(loaded);
-  EXPECT_NEAR(samples.round_cycles, latency(alone), 0.05 * latency(alone));
+  EXPECT_NEAR(samples.round_cycles, latency(alone), 0.1 * latency(alone));  // on another SM
   EXPECT_EQ(samples.loads, 1024U);
 }
 
 TEST_F(OnDevice, IndependentChainsOverlap) {
   LoadedChaseExperiment loaded;
   loaded.ring = chase(4096 * 128).ring;
-  loaded.warm_parallel = true;
-  loaded.warmup_rounds = 256;
+  loaded.warmup_rounds = 4096;
   const auto one = run_as<LoadedChaseSamples>(loaded);
   loaded.chains = 8;
   const auto eight = run_as<LoadedChaseSamples>(loaded);

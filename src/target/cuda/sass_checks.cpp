@@ -188,24 +188,51 @@ std::vector<SassCheck> check_chase(const SassFunction& function, const ExpectedL
           check_wait(code, loops, per_hop)};
 }
 
-// The one timed load of a sequence, in a loop that brings the next place before the first clock read.
+/// From each first clock read to the one after it, both included.
+std::vector<Code> clock_pairs(Code code) {
+  std::vector<Code> pairs;
+  for (std::size_t i = 0, begin = code.size(); i < code.size(); ++i) {
+    if (!is_clock_read(code[i])) continue;
+    if (begin == code.size()) {
+      begin = i;
+    } else {
+      pairs.push_back(code.subspan(begin, i - begin + 1));
+      begin = code.size();
+    }
+  }
+  return pairs;
+}
+
+// The timed loads of a sequence: one of a place, and one of a gather for each width. What brings the next place comes
+// before the first clock read.
 std::vector<SassCheck> check_sequence(const SassFunction& function, const ExpectedLoad& expected) {
   const auto code = timed_code(function.instructions);
   if (code.empty()) return {{"there is a timed load", false, "fewer than two clock reads"}};
+  const auto pairs = clock_pairs(code);
   std::string events;
-  for (const auto& i : code)
-    if (is_load(i) || is_clock_read(i)) events += is_load(i) ? 'L' : 'C';
-  SassCheck one{"one load between the two clock reads", events == "CLC", events};
+  bool one_each = std::count_if(code.begin(), code.end(), is_clock_read) % 2 == 0;
+  for (const auto& pair : pairs) {
+    const auto loads = std::count_if(pair.begin(), pair.end(), is_load);
+    one_each = one_each && loads == 1;
+    events += (events.empty() ? "C" : ", C") + std::string(static_cast<std::size_t>(loads), 'L') + "C";
+  }
+  const SassCheck one{"one load between two clock reads", one_each, events};
   if (!one.passed) return {one};
-  const auto load = std::find_if(code.begin(), code.end(), is_load);
-  const auto* waiting = waiting_instruction(code, code, &*load, {});
-  // Nothing reads the upper half of what a sequence loads, so ptxas may drop it.
-  const auto parts = words(load->opcode, '.');
-  return {check_loads(expected, has(parts, "64"), {code}),
-          one,
-          {"the second clock read waits for the load", waiting != nullptr,
-           waiting == nullptr ? "nothing reads the loaded register before it"
-                              : fmt::format("{} {}", waiting->opcode, waiting->operands)}};
+  std::optional<SassCheck> form;
+  SassCheck wait{"the second clock read waits for the load", true, ""};
+  for (const auto& pair : pairs) {
+    const auto load = std::find_if(pair.begin(), pair.end(), is_load);
+    const auto* waiting = waiting_instruction(pair, pair, &*load, {});
+    if (wait.passed)
+      wait.detail = waiting == nullptr ? "nothing reads the loaded register before it"
+                                       : fmt::format("{} {}", waiting->opcode, waiting->operands);
+    wait.passed = wait.passed && waiting != nullptr;
+    // Nothing reads the upper half of what a sequence loads, so ptxas may drop it.
+    const auto parts = words(load->opcode, '.');
+    auto checked = check_loads(expected, has(parts, "64"), {pair});
+    if (!form || form->passed) form = std::move(checked);
+  }
+  return {*form, one, wait};
 }
 
 SassCheck check_no_loads(const SassFunction& function) {

@@ -141,6 +141,32 @@ TEST(SassChecks, ASequenceWithMoreOrLessThanOneTimedLoadFails) {
   EXPECT_FALSE(untimed[0].passed);
 }
 
+// A gather of each width follows, with a place brought before each.
+TEST(SassChecks, EveryTimedLoadOfASequenceCounts) {
+  const auto with = [](const std::string& load, const std::string& reader) {
+    return test::replaced(test::k_sequence_cg, "        /*00b0*/ ",
+                          "        /*00a1*/ LDG.E.64.STRONG.GPU R8, desc[UR4][R4.64] ;\n"
+                          "        /*00a2*/ CS2R.32 R14, SR_CLOCKLO ;\n"
+                          "        /*00a3*/ @P3 " +
+                              load +
+                              " R20, desc[UR4][R8.64] ;\n"
+                              "        /*00a4*/ ISETP.NE.AND P1, PT, " +
+                              reader +
+                              ", -0x61c88647, PT ;\n"
+                              "        /*00a5*/ CS2R.32 R15, SR_CLOCKLO ;\n"
+                              "        /*00b0*/ ");
+  };
+  const auto good = checks_of(with("LDG.E.128.STRONG.GPU", "R20"));
+  EXPECT_EQ(passed(good), k_all);
+  EXPECT_EQ(good[1].detail, "CLC, CLC");
+  EXPECT_EQ(passed(checks_of(with("LDG.E.STRONG.GPU", "R20"))), k_all);
+  EXPECT_EQ(passed(checks_of(with("LDG.E.128.STRONG.SM", "R20"))), k_form_fails);
+  EXPECT_EQ(passed(checks_of(with("LDG.E.STRONG.GPU", "R21"))), k_wait_fails);
+  const auto none = checks_of(with("MOV", "R20"));
+  ASSERT_EQ(none.size(), 1U);
+  EXPECT_EQ(none[0].detail, "CLC, CC");
+}
+
 TEST(SassChecks, ASequencesClockReadWaits) {
   EXPECT_EQ(passed(checks_of(test::replaced(test::k_sequence_cg, "PT, R12, -0x61c88647", "PT, R18, -0x61c88647"))),
             k_wait_fails);

@@ -9,10 +9,13 @@ device=${2:-sim:rtx4090}
 [ -x "$program" ] || { echo "whole_command.sh: no program $program; './dev build' makes it" >&2; exit 2; }
 
 names=("--help" "latency, quick" "latency, dense, ca and cg" "survey, quick" "survey"
-  "cache l1" "slices" "cache l2" "map")
+  "cache l1" "slices" "cache l2" "map"
+  "coalesce" "instr" "memories" "crossbar" "dram" "bandwidth" "load")
 commands=("--help" "latency -q -d $device --preset quick" "latency -q -d $device --preset dense --policy ca,cg"
   "survey -q -d $device --quick" "survey -q -d $device"
-  "cache l1 -q -d $device" "slices -q -d $device" "cache l2 -q -d $device" "map -q -d $device")
+  "cache l1 -q -d $device" "slices -q -d $device" "cache l2 -q -d $device" "map -q -d $device"
+  "coalesce -q -d $device" "instr -q -d $device" "memories -q -d $device" "crossbar -q -d $device"
+  "dram -q -d $device" "bandwidth -q -d $device" "load -q -d $device")
 
 if command -v hyperfine >/dev/null; then
   arguments=(--warmup 1 --runs 3 --style basic)

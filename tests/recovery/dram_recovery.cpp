@@ -5,13 +5,13 @@
 #include <array>
 #include <bit>
 #include <cstdio>
-#include <cstdlib>
 #include <map>
 #include <string>
 #include <variant>
 
 #include "core/random.hpp"
 #include "model/random_model.hpp"
+#include "models_wanted.hpp"
 #include "survey/survey.hpp"
 #include "target/sim/sim_target.hpp"
 
@@ -102,9 +102,7 @@ std::string said(const Finding& finding) {
 class DramRecovery : public testing::TestWithParam<std::uint64_t> {};
 
 TEST_P(DramRecovery, recovers_or_says_inconclusive) {
-  const char* wanted = std::getenv("GPUSONDE_RECOVERY_MODELS");
-  const std::uint64_t models = wanted != nullptr ? std::strtoull(wanted, nullptr, 10) : k_models;
-  const std::uint64_t count = models / k_slices;
+  const std::uint64_t count = models_wanted(k_models) / k_slices;
   const std::uint64_t first = k_first_seed + GetParam() * count;
   std::map<std::string, std::array<int, 2>> counts;  // id -> ok, not ok
   for (std::uint64_t seed = first; seed < first + count; ++seed) {
@@ -123,7 +121,6 @@ TEST_P(DramRecovery, recovers_or_says_inconclusive) {
       EXPECT_NE(finding.outcome, Outcome::failed) << finding.id << ": " << finding.reason;
       if (!ok) {
         EXPECT_FALSE(finding.reason.empty()) << finding.id;
-        if (wanted != nullptr) std::printf("seed %d %s: %s\n", int(seed), finding.id.c_str(), finding.reason.c_str());
         continue;
       }
       EXPECT_TRUE(finding.truth && finding.agrees.value_or(false)) << said(finding);

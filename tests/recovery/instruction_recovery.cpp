@@ -3,10 +3,10 @@
 #include <gtest/gtest.h>
 
 #include <array>
-#include <cstdlib>
 #include <map>
 
 #include "model/random_model.hpp"
+#include "models_wanted.hpp"
 #include "survey/survey.hpp"
 #include "target/sim/sim_target.hpp"
 
@@ -15,11 +15,6 @@ namespace {
 
 constexpr std::uint64_t k_first_seed = 7000;
 constexpr std::uint64_t k_models = 24;
-
-std::uint64_t models() {
-  const char* wanted = std::getenv("GPUSONDE_INSTRUCTION_SEEDS");
-  return wanted == nullptr ? k_models : std::strtoull(wanted, nullptr, 10);
-}
 
 Run measure(const DeviceModel& model, std::uint64_t seed) {
   auto target = make_sim_target(model, {.seed = seed});
@@ -57,7 +52,7 @@ std::string kind_of(const std::string& id) {
 
 TEST(InstructionRecovery, recovers_or_says_inconclusive) {
   std::map<std::string, std::array<int, 2>> counts;  // kind -> ok, inconclusive
-  for (std::uint64_t seed = k_first_seed; seed < k_first_seed + models(); ++seed) {
+  for (std::uint64_t seed = k_first_seed; seed < k_first_seed + models_wanted(k_models); ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     const auto model = random_model(seed, {.least_cache_levels = 2,
                                            .most_cache_levels = 2,

@@ -7,6 +7,7 @@
 #include "core/units.hpp"
 #include "library/open_device.hpp"
 #include "model/random_model.hpp"
+#include "models_wanted.hpp"
 #include "survey/survey.hpp"
 #include "target/sim/sim_target.hpp"
 
@@ -92,7 +93,7 @@ void recover(std::uint64_t first, std::uint64_t models) {
   EXPECT_GE(2 * counts["load.l1.completion_interval"].first, static_cast<int>(models));
 }
 
-TEST(LoadsRecovery, random_models_are_recovered_or_inconclusive) { recover(1, 4); }
+TEST(LoadsRecovery, random_models_are_recovered_or_inconclusive) { recover(1, models_wanted(4)); }
 
 double value(const Run& run, const std::string& id) {
   const auto* finding = run.finding(id);

@@ -1,5 +1,5 @@
 // A heat map. Each shade is one path of all its cells, in units of cells and stretched by the group around it: a
-// picture of 144 SMs by 600 columns stays below 600 KB whatever it shows.
+// picture of 144 SMs by 300 columns stays below 300 KB whatever it shows.
 #include "report/figure_map.hpp"
 
 #include <fmt/format.h>
@@ -22,7 +22,7 @@ constexpr double k_width = 960;
 constexpr double k_left = 104;
 constexpr double k_right = 936;
 constexpr double k_top = 118;
-constexpr std::size_t k_most_columns = 600;
+constexpr std::size_t k_most_columns = 300;
 constexpr double k_swatch = 13;
 
 /// Runs of one shade, left to right and top to bottom: each a move from where the last ended, and a stroke as

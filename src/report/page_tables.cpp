@@ -14,10 +14,10 @@ namespace {
 
 /// CSV bytes that the page carries as tables and links, all tables together; the page stays under
 /// 1.5 MB with d3, since a cell costs about five times its CSV.
-constexpr std::size_t k_budget_bytes = 100'000;
-constexpr std::size_t k_cut_rows = 100;
+constexpr std::size_t k_budget_bytes = 40'000;
+constexpr std::size_t k_cut_rows = 25;
 constexpr std::size_t k_cell_bytes = 60;
-constexpr std::size_t k_cut_cells = 1500;  // of wide tables, such as one column an SM
+constexpr std::size_t k_cut_cells = 300;  // of wide tables, such as one column an SM
 
 std::string column_head(std::string_view name) { return fmt::format("<th scope=\"col\">{}</th>", xml_escape(name)); }
 

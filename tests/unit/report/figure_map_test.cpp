@@ -72,7 +72,7 @@ TEST(MapFigure, EveryCellHasTheShadeOfItsMean) {
   scatter(run, "slices.load", 60);
   run.measurements.table("slices.load").make<std::uint64_t>("sm_5_eighth_cycles").assign(3000, 0);
   const auto map = report::latency_map(run.measurements, "slices.load");
-  const auto bins = report::bins_of_lines(*map, 600);
+  const auto bins = report::bins_of_lines(*map, 300);
   std::vector<report::MapBin> rows;
   for (std::size_t i = 0; i < 24; ++i) rows.push_back({i, 1});
   const auto means = report::map_cells(*map, rows, bins);
@@ -127,7 +127,7 @@ TEST(MapFigure, StaysSmallWhateverItShows) {
     sample::add_map(run, {144, lines, 96});
     scatter(run, "slices.load", 1000);
     const auto all = figures(run);
-    EXPECT_LT(find(all, "slices.map").svg.size(), 600'000U) << lines;
+    EXPECT_LT(find(all, "slices.map").svg.size(), 300'000U) << lines;
   }
 }
 

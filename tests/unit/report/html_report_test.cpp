@@ -101,7 +101,7 @@ TEST(HtmlReport, StaysUnderItsSizeHoweverMuchWasMeasured) {
   }
   const auto html = html_report(run);
   EXPECT_LT(html.size(), 1'500'000U);
-  EXPECT_THAT(html, HasSubstr("The first 100 of 50000 rows; all are in run.json and data/big3.csv"));
+  EXPECT_THAT(html, HasSubstr("The first 25 of 50000 rows; all are in run.json and data/big3.csv"));
 }
 
 TEST(HtmlReport, ProgramsAndLongListsKeepTheirLines) {

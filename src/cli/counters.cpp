@@ -138,7 +138,7 @@ CounterReader counter_reader(const CommandContext& context, bool asked) {
   if (!asked) return {};
   bool by_default = false;
   const auto labels = device_labels(context.global, by_default);
-  const auto refuse = [](std::string why) -> CounterReader {
+  const auto refuse = [](const std::string& why) -> CounterReader {
     return [why](const std::vector<std::uint64_t>&, std::uint32_t) -> Result<std::vector<CounterReading>> {
       return fail(ErrorKind::unsupported, why);
     };

@@ -97,7 +97,7 @@ BankGroups group_banks(const std::vector<std::vector<bool>>& waits) {
 Estimate bank_count(const BankGroups& groups) {
   const auto lines = groups.bank.size();
   if (groups.banks == 0 || lines < 8) return inconclusive("too few lines share a channel to count its banks");
-  const auto pairs = static_cast<double>(lines * (lines - 1) / 2);
+  const auto pairs = static_cast<double>(lines) * static_cast<double>(lines - 1) / 2;
   if (static_cast<double>(groups.contradictions) > k_most_contradicting * pairs / groups.banks)
     return inconclusive(fmt::format("{} pairs of lines contradict each other about their bank", groups.contradictions));
   std::vector<std::size_t> sizes(groups.banks);

@@ -77,7 +77,7 @@ class CoalesceMeasurement {
   /// A word some way on from one that was just loaded, and missed.
   Result<void> sector() {
     auto& table = m_context.measurements.table("coalesce.sector");
-    for (const std::uint64_t distance : {8, 16, 32, 64, 128, 256}) {
+    for (const std::uint64_t distance : {8U, 16U, 32U, 64U, 128U, 256U}) {
       SequenceExperiment e;
       e.path = LoadPath::global_ca;
       e.tests.clear();

@@ -71,7 +71,7 @@ class Survey(CommandTest):
             base = re.sub(r"^(tlb|constant)\.[0-9]\.", r"\1.N.", base)  # and so are the levels
             base = re.sub(r"^instr\.[a-z0-9_]+\.", "instr.OP.", base)  # and the operations
             base = re.sub(r"^(bandwidth|load)\.[a-z0-9]+\.", r"\1.LEVEL.", base)
-            self.assertIn(f"`{base}`", text)
+            self.assertTrue(f"`{base}`" in text or f"`{entry['id']}`" in text, entry["id"])
 
     def test_document_follows_its_schema(self):
         try:

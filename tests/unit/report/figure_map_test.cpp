@@ -36,14 +36,20 @@ std::vector<std::vector<std::string>> drawn_cells(const std::string& svg, std::s
   std::smatch ground;
   std::regex_search(svg, ground, std::regex("rx=\"0\" class=\"heat ([a-z0-9]+)\"/>\n<g transform"));
   std::vector<std::vector<std::string>> cells(rows, std::vector<std::string>(columns, ground[1]));
-  for (const auto& path : all_matches(svg, std::regex("<path d=\"([^\"]*)\" class=\"heat ([a-z0-9]+)\""))) {
-    const std::string data = path[1];
+  // By hand, since a long path overflows the stack of std::regex under the address sanitizer.
+  const std::string begin = "<path d=\"", middle = "\" class=\"heat ";
+  for (auto at = svg.find(begin); at != std::string::npos; at = svg.find(begin, at + 1)) {
+    const auto from = at + begin.size(), quote = svg.find('"', from);
+    if (svg.compare(quote, middle.size(), middle) != 0) continue;
+    const std::string data = svg.substr(from, quote - from);
+    const auto name = quote + middle.size();
+    const std::string shade = svg.substr(name, svg.find('"', name) - name);
     double x = 0, y = 0;
     for (const auto& step : all_matches(data, std::regex("([Mm])(-?[0-9]+)(?: |(?=-))(-?[0-9.]+)h([0-9]+)"))) {
       x = step[1] == "M" ? std::stod(step[2]) : x + std::stod(step[2]);
       y = step[1] == "M" ? std::stod(step[3]) : y + std::stod(step[3]);
       for (int i = 0; i < std::stoi(step[4]); ++i, ++x)
-        cells.at(static_cast<std::size_t>(y - 0.5)).at(static_cast<std::size_t>(x)) = path[2];
+        cells.at(static_cast<std::size_t>(y - 0.5)).at(static_cast<std::size_t>(x)) = shade;
     }
   }
   return cells;

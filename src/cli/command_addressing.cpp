@@ -4,17 +4,12 @@
 namespace gpusonde::cli {
 
 void add_addressing(CLI::App& app, CommandContext& context) {
-  auto* command = app.add_subcommand("addressing", "Virtual or physical: index and tag of L1 and L2, and why");
-  command->callback([&context] {
-    context.action = [&context] {
-      MeasureRequest request;
-      request.probe.quick = context.global.quick;
-      request.probes = {"clock", "sweep", "addressing"};
-      request.csv_table = "addressing.alias";
-      request.text = addressing_text;
-      return measure(context, request);
-    };
-  });
+  add_probe_command(app, context,
+                    {"addressing",
+                     "Virtual or physical: index and tag of L1 and L2, and why",
+                     {"clock", "sweep", "addressing"},
+                     "addressing.alias",
+                     addressing_text});
 }
 
 }  // namespace gpusonde::cli

@@ -4,18 +4,12 @@
 namespace gpusonde::cli {
 
 void add_dram(CLI::App& app, CommandContext& context) {
-  auto* command =
-      app.add_subcommand("dram", "Rows, banks, columns and refresh of DRAM, and its latency by translation");
-  command->callback([&context] {
-    context.action = [&context] {
-      MeasureRequest request;
-      request.probe.quick = context.global.quick;
-      request.probes = {"clock", "dram"};
-      request.csv_table = "dram.latency";
-      request.text = dram_text;
-      return measure(context, request);
-    };
-  });
+  add_probe_command(app, context,
+                    {"dram",
+                     "Rows, banks, columns and refresh of DRAM, and its latency by translation",
+                     {"clock", "dram"},
+                     "dram.latency",
+                     dram_text});
 }
 
 }  // namespace gpusonde::cli

@@ -4,32 +4,21 @@
 namespace gpusonde::cli {
 
 void add_instr(CLI::App& app, CommandContext& context) {
-  auto* command = app.add_subcommand("instr", "True latency and completion interval of operations");
-  command->callback([&context] {
-    context.action = [&context] {
-      MeasureRequest request;
-      request.probe.quick = context.global.quick;
-      request.probes = {"clock", "instr"};
-      request.csv_table = "derived.instr.intervals";
-      request.text = instr_text;
-      return measure(context, request);
-    };
-  });
+  add_probe_command(app, context,
+                    {"instr",
+                     "True latency and completion interval of operations",
+                     {"clock", "instr"},
+                     "derived.instr.intervals",
+                     instr_text});
 }
 
 void add_memories(CLI::App& app, CommandContext& context) {
-  auto* command =
-      app.add_subcommand("memories", "Constant, texture, read-only and shared memory, and that of other SMs");
-  command->callback([&context] {
-    context.action = [&context] {
-      MeasureRequest request;
-      request.probe.quick = context.global.quick;
-      request.probes = {"clock", "memories"};
-      request.csv_table = "memories.chase";
-      request.text = memories_text;
-      return measure(context, request);
-    };
-  });
+  add_probe_command(app, context,
+                    {"memories",
+                     "Constant, texture, read-only and shared memory, and that of other SMs",
+                     {"clock", "memories"},
+                     "memories.chase",
+                     memories_text});
 }
 
 }  // namespace gpusonde::cli

@@ -129,6 +129,19 @@ int measure(CommandContext& context, const MeasureRequest& request) {
   return code != 0 ? code : printed;
 }
 
+void add_probe_command(CLI::App& app, CommandContext& context, const ProbeCommand& what) {
+  app.add_subcommand(what.name, what.description)->callback([&context, what] {
+    context.action = [&context, what] {
+      MeasureRequest request;
+      request.probe.quick = context.global.quick;
+      request.probes = what.probes;
+      request.csv_table = what.csv_table;
+      request.text = what.text;
+      return measure(context, request);
+    };
+  });
+}
+
 void add_latency_options(CLI::App& command, LatencyTexts& texts) {
   command.add_option("--preset", texts.preset, "Sizes: dense (206, as in the RTX 5080 document), log, quick");
   command.add_option("--min", texts.min, "Smallest working set, e.g. 4KiB");

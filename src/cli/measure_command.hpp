@@ -27,6 +27,16 @@ struct MeasureRequest {
 /// Exit code. Prints the run as asked (text, --json, --csv), writes under -o.
 int measure(CommandContext& context, const MeasureRequest& request);
 
+/// A subcommand without options of its own: runs probes and shows what they found.
+struct ProbeCommand {
+  const char* name;
+  const char* description;
+  std::vector<std::string> probes;
+  const char* csv_table;
+  std::string (*text)(const Run& run, const TextStyle& style);
+};
+void add_probe_command(CLI::App& app, CommandContext& context, const ProbeCommand& what);
+
 /// Adds the options that shape the latency study. The texts are parsed by `latency_options`.
 struct LatencyTexts {
   std::string preset, min, max, policy = "ca,cg", chain = "pointer", warmup = "auto";

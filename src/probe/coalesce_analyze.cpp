@@ -6,6 +6,7 @@
 #include "probe/coalesce_probe.hpp"
 #include "probe/findings.hpp"
 #include "probe/probes.hpp"
+#include "probe/table_column.hpp"
 
 namespace gpusonde {
 namespace {
@@ -13,13 +14,6 @@ namespace {
 constexpr std::uint32_t k_usual_line_bytes = 128;
 constexpr double k_noise_cycles = 1.5;  // of medians of whole cycles
 constexpr double k_most_counter_off = 0.02;
-
-template <class T>
-std::vector<T> column(const Measurements& measurements, std::string_view table, std::string_view name) {
-  const auto* found = measurements.find(table);
-  const auto* values = found == nullptr ? nullptr : found->column<T>(name);
-  return values == nullptr ? std::vector<T>{} : *values;
-}
 
 std::string title(const LanePattern& pattern) { return fmt::format("{} B, {}", pattern.width, pattern.name); }
 
@@ -78,8 +72,8 @@ class CoalesceAnalysis {
   }
 
   [[nodiscard]] std::vector<std::pair<std::uint64_t, double>> sector_readings() const {
-    const auto distance = column<std::uint64_t>(m_measurements, "coalesce.sector", "distance_bytes");
-    const auto cycles = column<double>(m_measurements, "coalesce.sector", "latency_cycles");
+    const auto distance = table_column<std::uint64_t>(m_measurements, "coalesce.sector", "distance_bytes");
+    const auto cycles = table_column<double>(m_measurements, "coalesce.sector", "latency_cycles");
     std::vector<std::pair<std::uint64_t, double>> readings;
     for (std::size_t i = 0; i < std::min(distance.size(), cycles.size()); ++i)
       readings.emplace_back(distance[i], cycles[i]);
@@ -88,7 +82,7 @@ class CoalesceAnalysis {
 
   /// Arithmetic, of the sizes of lines and sectors.
   void lists() {
-    const auto asked_for = column<std::uint64_t>(m_measurements, "coalesce.latency", "asked_for");
+    const auto asked_for = table_column<std::uint64_t>(m_measurements, "coalesce.latency", "asked_for");
     std::vector<std::string> sectors, lines;
     for (std::size_t i = 0; i < m_patterns.size(); ++i) {
       const auto& pattern = m_patterns[i].pattern;
@@ -152,10 +146,10 @@ class CoalesceAnalysis {
 
   /// Nothing where counters were not asked for.
   std::optional<Finding> compare_counters() {
-    const auto numbers = column<std::uint64_t>(m_measurements, "coalesce.counters", "pattern");
-    const auto counters = column<std::string>(m_measurements, "coalesce.counters", "counter");
-    const auto values = column<double>(m_measurements, "coalesce.counters", "per_load");
-    const auto troubles = column<std::string>(m_measurements, "coalesce.counters", "trouble");
+    const auto numbers = table_column<std::uint64_t>(m_measurements, "coalesce.counters", "pattern");
+    const auto counters = table_column<std::string>(m_measurements, "coalesce.counters", "counter");
+    const auto values = table_column<double>(m_measurements, "coalesce.counters", "per_load");
+    const auto troubles = table_column<std::string>(m_measurements, "coalesce.counters", "trouble");
     const auto rows = std::min({numbers.size(), counters.size(), values.size(), troubles.size()});
     if (rows == 0) return {};
     constexpr const char* k_evidence = "#/measurements/coalesce.counters";
@@ -210,12 +204,12 @@ class CoalesceAnalysis {
 }  // namespace
 
 std::vector<PatternLatency> patterns_of(const Measurements& measurements) {
-  const auto names = column<std::string>(measurements, "coalesce.latency", "pattern");
-  const auto widths = column<std::uint64_t>(measurements, "coalesce.latency", "width_bytes");
-  const auto l1 = column<double>(measurements, "coalesce.latency", "l1_cycles");
-  const auto l2 = column<double>(measurements, "coalesce.latency", "l2_cycles");
-  const auto numbers = column<std::uint64_t>(measurements, "coalesce.lanes", "pattern");
-  const auto offsets = column<std::uint64_t>(measurements, "coalesce.lanes", "offset_bytes");
+  const auto names = table_column<std::string>(measurements, "coalesce.latency", "pattern");
+  const auto widths = table_column<std::uint64_t>(measurements, "coalesce.latency", "width_bytes");
+  const auto l1 = table_column<double>(measurements, "coalesce.latency", "l1_cycles");
+  const auto l2 = table_column<double>(measurements, "coalesce.latency", "l2_cycles");
+  const auto numbers = table_column<std::uint64_t>(measurements, "coalesce.lanes", "pattern");
+  const auto offsets = table_column<std::uint64_t>(measurements, "coalesce.lanes", "offset_bytes");
   std::vector<PatternLatency> patterns;
   for (std::size_t i = 0; i < std::min({names.size(), widths.size(), l1.size(), l2.size()}); ++i)
     patterns.push_back({{names[i], static_cast<std::uint32_t>(widths[i]), {}}, l1[i], l2[i]});

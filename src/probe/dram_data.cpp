@@ -3,22 +3,16 @@
 #include <cmath>
 
 #include "probe/dram_probe.hpp"
+#include "probe/table_column.hpp"
 
 namespace gpusonde {
 namespace {
 
 constexpr std::uint64_t k_wrong_percent = 40;  // of two answers each time
 
-template <class T>
-std::vector<T> column(const Measurements& measurements, std::string_view table, std::string_view name) {
-  const auto* found = measurements.find(table);
-  const auto* values = found == nullptr ? nullptr : found->column<T>(name);
-  return values == nullptr ? std::vector<T>{} : *values;
-}
-
 LateHistogram histogram(const Measurements& measurements, std::string_view table, std::string_view value) {
-  const auto cycles = column<double>(measurements, table, value);
-  const auto loads = column<std::uint64_t>(measurements, table, "loads");
+  const auto cycles = table_column<double>(measurements, table, value);
+  const auto loads = table_column<std::uint64_t>(measurements, table, "loads");
   LateHistogram bins;
   for (std::size_t i = 0; i < std::min(cycles.size(), loads.size()); ++i) bins.emplace_back(cycles[i], loads[i]);
   return bins;
@@ -31,18 +25,18 @@ Estimate contrast_of(const Measurements& measurements) {
     return {Outcome::skipped, 0, {}, "rows of one bank were not looked for"};
   double asked = 0;
   double scatter = 0;
-  for (const auto lines : column<std::uint64_t>(measurements, "dram.asked", "lines"))
+  for (const auto lines : table_column<std::uint64_t>(measurements, "dram.asked", "lines"))
     asked += static_cast<double>(lines);
-  for (const auto cycles : column<double>(measurements, "dram.asked", "scatter_cycles"))
+  for (const auto cycles : table_column<double>(measurements, "dram.asked", "scatter_cycles"))
     scatter = std::max(scatter, cycles);
-  return row_contrast(column<double>(measurements, "dram.same_bank", "more_cycles"), asked, scatter);
+  return row_contrast(table_column<double>(measurements, "dram.same_bank", "more_cycles"), asked, scatter);
 }
 
 std::vector<std::uint64_t> mates_of(const Measurements& measurements, std::uint64_t place) {
   const auto contrast = contrast_of(measurements);
-  const auto places = column<std::uint64_t>(measurements, "dram.same_bank", "place_bytes");
-  const auto others = column<std::uint64_t>(measurements, "dram.same_bank", "other_bytes");
-  const auto more = column<double>(measurements, "dram.same_bank", "more_cycles");
+  const auto places = table_column<std::uint64_t>(measurements, "dram.same_bank", "place_bytes");
+  const auto others = table_column<std::uint64_t>(measurements, "dram.same_bank", "other_bytes");
+  const auto more = table_column<double>(measurements, "dram.same_bank", "more_cycles");
   std::vector<std::uint64_t> mates;
   for (std::size_t i = 0; i < std::min({places.size(), others.size(), more.size()}) && contrast.ok(); ++i)
     if (places[i] == place && std::abs(more[i] - contrast.value) < 0.3 * contrast.value) mates.push_back(others[i]);
@@ -50,11 +44,11 @@ std::vector<std::uint64_t> mates_of(const Measurements& measurements, std::uint6
 }
 
 std::vector<RowMembers> rows_of(const Measurements& measurements) {
-  const auto anchors = column<std::uint64_t>(measurements, "dram.rows", "anchor_bytes");
-  const auto places = column<std::uint64_t>(measurements, "dram.rows", "place_bytes");
-  const auto asked = column<std::uint64_t>(measurements, "dram.rows", "asked");
-  const auto after = column<std::uint64_t>(measurements, "dram.rows", "open_after_anchor");
-  const auto before = column<std::uint64_t>(measurements, "dram.rows", "open_after_other_row");
+  const auto anchors = table_column<std::uint64_t>(measurements, "dram.rows", "anchor_bytes");
+  const auto places = table_column<std::uint64_t>(measurements, "dram.rows", "place_bytes");
+  const auto asked = table_column<std::uint64_t>(measurements, "dram.rows", "asked");
+  const auto after = table_column<std::uint64_t>(measurements, "dram.rows", "open_after_anchor");
+  const auto before = table_column<std::uint64_t>(measurements, "dram.rows", "open_after_other_row");
   std::vector<RowMembers> rows;
   for (std::size_t i = 0; i < std::min({anchors.size(), places.size(), asked.size(), after.size(), before.size()});
        ++i) {
@@ -74,8 +68,8 @@ std::vector<RowMembers> rows_of(const Measurements& measurements) {
 }
 
 PairKinds pairs_of(const Measurements& measurements) {
-  const auto memory = column<double>(measurements, "dram.pairs", "memory_cycles");
-  const auto l2 = column<double>(measurements, "dram.pairs", "l2_cycles");
+  const auto memory = table_column<double>(measurements, "dram.pairs", "memory_cycles");
+  const auto l2 = table_column<double>(measurements, "dram.pairs", "l2_cycles");
   const auto contrast = contrast_of(measurements);
   if (!contrast.ok()) return {{}, 0, 0, contrast.reason};
   std::vector<double> extra;

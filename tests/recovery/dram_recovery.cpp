@@ -70,15 +70,7 @@ DeviceModel model_of(std::uint64_t seed) {
 }
 
 Run measure(const DeviceModel& model, std::uint64_t seed) {
-  auto target = make_sim_target(model, {.seed = seed});
-  EXPECT_TRUE(target) << target.error().message;
-  SurveyRequest request;
-  request.probes = {"clock", "coalesce", "dram"};
-  request.probe.seed = seed;
-  request.truth = truth_of(model, model.timing.sm_mhz);
-  auto result = run_survey(**target, request);
-  EXPECT_FALSE(result.error) << result.error->message;
-  return std::move(result.run);
+  return survey_of(model, {.seed = seed}, {"clock", "coalesce", "dram"});
 }
 
 std::string text_of(const FindingValue& value) {

@@ -9,6 +9,7 @@
 #include "core/random.hpp"
 #include "model/address_function.hpp"
 #include "model/random_model.hpp"
+#include "models_wanted.hpp"
 #include "survey/survey.hpp"
 #include "target/sim/machine.hpp"
 #include "target/sim/sim_target.hpp"
@@ -21,15 +22,7 @@ constexpr std::uint64_t k_l2_models = 10;
 constexpr std::uint64_t k_slices = 10;
 
 Run measure(const DeviceModel& model, std::uint64_t seed, std::vector<std::string> probes, bool physical = false) {
-  auto target = make_sim_target(model, {.seed = seed, .physical_addresses = physical});
-  EXPECT_TRUE(target) << target.error().message;
-  SurveyRequest request;
-  request.probe.seed = seed;
-  request.probes = std::move(probes);
-  request.truth = truth_of(model, model.timing.sm_mhz);
-  auto result = run_survey(**target, request);
-  EXPECT_FALSE(result.error) << result.error->message;
-  return std::move(result.run);
+  return survey_of(model, {.seed = seed, .physical_addresses = physical}, std::move(probes));
 }
 
 using Counts = std::map<std::string, std::array<int, 2>>;  // id -> ok, not ok

@@ -17,15 +17,7 @@ constexpr std::uint64_t k_first_seed = 7000;
 constexpr std::uint64_t k_models = 24;
 
 Run measure(const DeviceModel& model, std::uint64_t seed) {
-  auto target = make_sim_target(model, {.seed = seed});
-  EXPECT_TRUE(target) << target.error().message;
-  SurveyRequest request;
-  request.probes = {"clock", "instr", "memories"};
-  request.probe.seed = seed;
-  request.truth = truth_of(model, model.timing.sm_mhz);
-  auto result = run_survey(**target, request);
-  EXPECT_FALSE(result.error) << result.error->message;
-  return std::move(result.run);
+  return survey_of(model, {.seed = seed}, {"clock", "instr", "memories"});
 }
 
 std::string text_of(const FindingValue& value) {

@@ -18,16 +18,9 @@ constexpr std::uint64_t k_models = 60;
 constexpr std::uint64_t k_slices = 5;
 
 Run measure(const DeviceModel& model, std::uint64_t seed) {
-  auto target = make_sim_target(model, {.seed = seed});
-  EXPECT_TRUE(target) << target.error().message;
   SurveyRequest request;
-  request.probe.seed = seed;
   request.probe.latency.points_per_octave = 5;
-  request.probes = {"clock", "latency", "capacity"};
-  request.truth = truth_of(model, model.timing.sm_mhz);
-  auto result = run_survey(**target, request);
-  EXPECT_FALSE(result.error) << result.error->message;
-  return std::move(result.run);
+  return survey_of(model, {.seed = seed}, {"clock", "latency", "capacity"}, std::move(request));
 }
 
 // How far an ok value may lie from the truth: latencies 2 % or 2 cycles, capacities behind L1 3 % (their

@@ -21,15 +21,7 @@ constexpr std::uint64_t k_models = 60;
 constexpr std::uint64_t k_slices = 5;
 
 Run measure(const DeviceModel& model, std::uint64_t seed) {
-  auto target = make_sim_target(model, {.seed = seed});
-  EXPECT_TRUE(target) << target.error().message;
-  SurveyRequest request;
-  request.probes = {"clock", "tlb", "sweep", "addressing"};
-  request.probe.seed = seed;
-  request.truth = truth_of(model, model.timing.sm_mhz);
-  auto result = run_survey(**target, request);
-  EXPECT_FALSE(result.error) << result.error->message;
-  return std::move(result.run);
+  return survey_of(model, {.seed = seed}, {"clock", "tlb", "sweep", "addressing"});
 }
 
 std::string text_of(const FindingValue& value) {

@@ -88,7 +88,7 @@ Result<void> ChaseSession::choose_sm(std::optional<std::uint32_t> sm) {
 }
 
 Result<void> ChaseSession::launch(const ChaseLaunch& launch) {
-  if (m_r.cancel != nullptr && m_r.cancel->requested()) return fail(ErrorKind::interrupted, "interrupted");
+  if (m_r.cancelled()) return fail(ErrorKind::interrupted, "interrupted");
   if (!m_state_is_clear) {
     if (auto r = clear(sizeof(ChaseState)); !r) return r;
   }

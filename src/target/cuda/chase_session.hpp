@@ -24,6 +24,8 @@ struct ChaseResources {
   GrownMemory& scratch;
   DevicePointer buffer;  ///< holds the ring, unless that lies in shared memory
   const CancelToken* cancel;
+
+  [[nodiscard]] bool cancelled() const noexcept { return cancel != nullptr && cancel->requested(); }
 };
 
 /// What is asked of the chase kernel, whatever it walks over.

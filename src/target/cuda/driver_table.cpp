@@ -124,4 +124,9 @@ Error driver_error(const DriverTable& driver, DriverResult result, const std::st
   return Error{ErrorKind::measurement, fmt::format("{}: {}", doing, driver_words(driver, result))};
 }
 
+Result<void> driver_done(const DriverTable& driver, DriverResult result, const std::string& doing) {
+  if (result == k_success) return {};
+  return tl::unexpected(driver_error(driver, result, doing));
+}
+
 }  // namespace gpusonde::cuda

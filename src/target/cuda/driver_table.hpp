@@ -212,4 +212,7 @@ struct DriverTable {
 /// `doing` failed, in the driver's words: "cannot launch kernel link: CUDA_ERROR_...: text".
 [[nodiscard]] Error driver_error(const DriverTable& driver, DriverResult result, const std::string& doing);
 
+/// Nothing when a call succeeded, else that error.
+[[nodiscard]] Result<void> driver_done(const DriverTable& driver, DriverResult result, const std::string& doing);
+
 }  // namespace gpusonde::cuda

@@ -37,19 +37,15 @@ class InstructionRun {
   }
 
  private:
-  Result<void> done(DriverResult result, const char* doing) const {
-    if (result == k_success) return {};
-    return tl::unexpected(driver_error(m_r.driver, result, doing));
-  }
-
   Result<void> prepare() {
     const auto scratch = m_r.scratch.at_least(k_results_offset + 8 * turns(), k_limit_bytes);
     if (!scratch) return tl::unexpected(scratch.error());
     m_scratch = *scratch;
     std::array<InstructionOperands, k_lanes> operands{};
     operands.fill(instruction_operands(m_e.operation));
-    if (auto r = done(m_r.driver.memcpy_htod(m_scratch + k_operands_offset, operands.data(), sizeof operands),
-                      "cannot copy operands to the GPU");
+    if (auto r = driver_done(m_r.driver,
+                             m_r.driver.memcpy_htod(m_scratch + k_operands_offset, operands.data(), sizeof operands),
+                             "cannot copy operands to the GPU");
         !r)
       return r;
     return m_r.launcher.compile(m_module, [&] {
@@ -62,7 +58,8 @@ class InstructionRun {
   [[nodiscard]] std::size_t turns() const { return std::size_t{m_e.repetitions} + 1; }
 
   Result<std::vector<std::uint64_t>> time(const char* length) {
-    if (auto r = done(m_r.driver.memset_d8(m_scratch + k_results_offset, 0, 8 * turns()), "cannot clear device memory");
+    if (auto r = driver_done(m_r.driver, m_r.driver.memset_d8(m_scratch + k_results_offset, 0, 8 * turns()),
+                             "cannot clear device memory");
         !r)
       return tl::unexpected(r.error());
     const InstructionParameters parameters{m_scratch + k_results_offset, m_scratch + k_operands_offset,
@@ -72,8 +69,9 @@ class InstructionRun {
       return tl::unexpected(r.error());
     if (auto r = m_r.launcher.wait(kernel); !r) return tl::unexpected(r.error());
     std::vector<std::uint64_t> cycles(turns());
-    if (auto r = done(m_r.driver.memcpy_dtoh(cycles.data(), m_scratch + k_results_offset, 8 * cycles.size()),
-                      "cannot read the cycles of operations");
+    if (auto r = driver_done(m_r.driver,
+                             m_r.driver.memcpy_dtoh(cycles.data(), m_scratch + k_results_offset, 8 * cycles.size()),
+                             "cannot read the cycles of operations");
         !r)
       return tl::unexpected(r.error());
     cycles.erase(cycles.begin());

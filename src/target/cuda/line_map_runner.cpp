@@ -24,20 +24,16 @@ class Memory {
  public:
   explicit Memory(const DriverTable& driver) : m_driver(driver) {}
   Result<void> copy(DevicePointer to, const void* from, std::size_t bytes) {
-    return done(m_driver.memcpy_htod(to, from, bytes), "cannot copy a list of lines to the GPU");
+    return driver_done(m_driver, m_driver.memcpy_htod(to, from, bytes), "cannot copy a list of lines to the GPU");
   }
   Result<void> clear(DevicePointer to, std::size_t bytes) {
-    return done(m_driver.memset_d8(to, 0, bytes), "cannot clear device memory");
+    return driver_done(m_driver, m_driver.memset_d8(to, 0, bytes), "cannot clear device memory");
   }
   Result<void> read(void* host, DevicePointer from, std::size_t bytes) {
-    return done(m_driver.memcpy_dtoh(host, from, bytes), "cannot read the latencies of lines");
+    return driver_done(m_driver, m_driver.memcpy_dtoh(host, from, bytes), "cannot read the latencies of lines");
   }
 
  private:
-  Result<void> done(DriverResult result, const char* doing) {
-    if (result == k_success) return {};
-    return tl::unexpected(driver_error(m_driver, result, doing));
-  }
   const DriverTable& m_driver;
 };
 
@@ -61,7 +57,7 @@ class MapRun {
     const std::uint64_t line_cycles = (2 + m_e.hops * m_e.repetitions) * k_access_cycles;
     const auto most = std::max<std::uint64_t>(m_parameters.at_once, k_launch_cycles / (waves * line_cycles));
     for (std::size_t first = 0; first < places; first += most) {
-      if (m_r.cancel != nullptr && m_r.cancel->requested()) return fail(ErrorKind::interrupted, "interrupted");
+      if (m_r.cancelled()) return fail(ErrorKind::interrupted, "interrupted");
       m_parameters.first_place = static_cast<unsigned>(first);
       m_parameters.end_place = static_cast<unsigned>(std::min<std::size_t>(places, first + most));
       if (auto r = launch(); !r) return tl::unexpected(r.error());
@@ -154,7 +150,7 @@ Result<ThroughputSamples> run_throughput(const ThroughputExperiment& e, GrownMem
   const LaunchShape shape{sms, e.threads_per_sm, static_cast<unsigned>(shared)};
   // The first time brings the lines into L2.
   for (int turn = 0; turn < 2; ++turn) {
-    if (r.cancel != nullptr && r.cancel->requested()) return fail(ErrorKind::interrupted, "interrupted");
+    if (r.cancelled()) return fail(ErrorKind::interrupted, "interrupted");
     if (auto done = memory.clear(*scratch, 64); !done) return tl::unexpected(done.error());
     if (auto done = r.launcher.launch(ModuleId::line_map, "throughput", shape, parameters); !done)
       return tl::unexpected(done.error());

@@ -14,8 +14,6 @@ constexpr unsigned k_touch_threads = 256;
 constexpr std::uint64_t k_most_touch_blocks = 8192;
 constexpr std::uint64_t k_quad_bytes = 16;
 
-tl::unexpected<Error> interrupted() { return fail(ErrorKind::interrupted, "interrupted"); }
-
 /// One launch of blocks that begin together, and the times that they leave.
 class Together {
  public:
@@ -31,16 +29,20 @@ class Together {
   template <class Parameters>
   [[nodiscard]] Result<LoadsResult> launch(const std::string& kernel, const LaunchShape& shape,
                                            const Parameters& parameters) {
-    if (m_r.cancel != nullptr && m_r.cancel->requested()) return interrupted();
+    if (m_r.cancelled()) return fail(ErrorKind::interrupted, "interrupted");
     LoadsResult result{};
     result.first_ns = ~0ULL;
-    if (const auto done = m_r.driver.memcpy_htod(m_result, &result, sizeof result); done != k_success)
-      return tl::unexpected(driver_error(m_r.driver, done, "cannot clear the results of many loads"));
+    if (auto done = driver_done(m_r.driver, m_r.driver.memcpy_htod(m_result, &result, sizeof result),
+                                "cannot clear the results of many loads");
+        !done)
+      return tl::unexpected(done.error());
     if (auto done = m_r.launcher.launch(ModuleId::loads, kernel, shape, parameters); !done)
       return tl::unexpected(done.error());
     if (auto done = m_r.launcher.wait(kernel); !done) return tl::unexpected(done.error());
-    if (const auto done = m_r.driver.memcpy_dtoh(&result, m_result, sizeof result); done != k_success)
-      return tl::unexpected(driver_error(m_r.driver, done, "cannot read the times of many loads"));
+    if (auto done = driver_done(m_r.driver, m_r.driver.memcpy_dtoh(&result, m_result, sizeof result),
+                                "cannot read the times of many loads");
+        !done)
+      return tl::unexpected(done.error());
     if (result.gave_up != 0 || result.arrived != shape.blocks)
       return fail(ErrorKind::measurement, "not all SMs came to load at once; other work on the device holds some");
     return result;

@@ -17,11 +17,6 @@ constexpr std::size_t k_reached_offset = 8;
 constexpr std::size_t k_results_offset = 64;
 constexpr std::uint64_t k_line_bytes = 128;
 
-Result<void> done(const DriverTable& driver, DriverResult result, const char* doing) {
-  if (result == k_success) return {};
-  return tl::unexpected(driver_error(driver, result, doing));
-}
-
 /// A texture object over words of 32 bits.
 class Texture {
  public:
@@ -31,8 +26,8 @@ class Texture {
     resource.bytes = bytes;
     const TextureSettings settings;
     Texture texture(driver);
-    if (auto r = done(driver, driver.texture_create(&texture.m_object, &resource, &settings, nullptr),
-                      "cannot make a texture");
+    if (auto r = driver_done(driver, driver.texture_create(&texture.m_object, &resource, &settings, nullptr),
+                             "cannot make a texture");
         !r)
       return tl::unexpected(r.error());
     return texture;
@@ -60,7 +55,7 @@ class MemoryChase {
         m_kernel(fmt::format("memory_{}", to_string(e.kind))) {}
 
   Result<MemoryChaseSamples> run() {
-    if (m_r.cancel != nullptr && m_r.cancel->requested()) return fail(ErrorKind::interrupted, "interrupted");
+    if (m_r.cancelled()) return fail(ErrorKind::interrupted, "interrupted");
     const auto scratch = m_r.scratch.at_least(ring_offset() + m_e.bytes, k_limit_bytes);
     if (!scratch) return tl::unexpected(scratch.error());
     m_scratch = *scratch;
@@ -83,8 +78,8 @@ class MemoryChase {
       m_ring = *bank;
     }
     const auto image = linked();
-    return done(m_r.driver, m_r.driver.memcpy_htod(m_ring, image.data(), image.size()),
-                "cannot copy a ring to the GPU");
+    return driver_done(m_r.driver, m_r.driver.memcpy_htod(m_ring, image.data(), image.size()),
+                       "cannot copy a ring to the GPU");
   }
 
   /// What a node holds to lead to a place.
@@ -118,8 +113,8 @@ class MemoryChase {
                                            .repetitions = m_e.repetitions,
                                            .reserved = 0};
     const auto& driver = m_r.driver;
-    if (auto r = done(driver, driver.memset_d8(m_scratch, 0, k_results_offset + 8 * samples.cycles.size()),
-                      "cannot clear device memory");
+    if (auto r = driver_done(driver, driver.memset_d8(m_scratch, 0, k_results_offset + 8 * samples.cycles.size()),
+                             "cannot clear device memory");
         !r)
       return tl::unexpected(r.error());
     const bool shared = m_e.kind == MemoryKind::shared;
@@ -130,10 +125,12 @@ class MemoryChase {
       return tl::unexpected(r.error());
     if (auto r = m_r.launcher.wait(m_kernel); !r) return tl::unexpected(r.error());
     std::uint64_t reached = 0;
-    auto read = done(driver, driver.memcpy_dtoh(&reached, parameters.reached, sizeof reached), "cannot read a chase");
+    auto read =
+        driver_done(driver, driver.memcpy_dtoh(&reached, parameters.reached, sizeof reached), "cannot read a chase");
     if (read)
-      read = done(driver, driver.memcpy_dtoh(samples.cycles.data(), parameters.results, 8 * samples.cycles.size()),
-                  "cannot read the cycles of a chase");
+      read =
+          driver_done(driver, driver.memcpy_dtoh(samples.cycles.data(), parameters.results, 8 * samples.cycles.size()),
+                      "cannot read the cycles of a chase");
     if (!read) return tl::unexpected(read.error());
     const std::uint64_t hops = lead + std::uint64_t{m_e.hops} * m_e.repetitions;
     if (const auto expected = m_order.offset((m_start + hops) % m_nodes); reached != expected)
@@ -160,7 +157,8 @@ Result<void> link_l1_ring(std::uint64_t bytes, const ChaseResources& r) {
     const std::uint64_t next = r.buffer + order.offset((i + 1) % order.p.node_count);
     std::memcpy(image.data() + order.offset(i), &next, sizeof next);
   }
-  return done(r.driver, r.driver.memcpy_htod(r.buffer, image.data(), image.size()), "cannot copy a ring to the GPU");
+  return driver_done(r.driver, r.driver.memcpy_htod(r.buffer, image.data(), image.size()),
+                     "cannot copy a ring to the GPU");
 }
 
 /// Takes all of L1 for shared memory, on every SM: lines of textures outlive a launch, but not their storage.
@@ -211,18 +209,18 @@ Result<StorageSharingSamples> run_storage_sharing(const StorageSharingExperiment
   StorageSharingSamples samples;
   samples.hops = parameters.hops;
   for (std::uint32_t turn = 0; turn < e.repetitions; ++turn) {
-    if (r.cancel != nullptr && r.cancel->requested()) return fail(ErrorKind::interrupted, "interrupted");
+    if (r.cancelled()) return fail(ErrorKind::interrupted, "interrupted");
     if (auto emptied = empty_l1(*scratch, r); !emptied) return tl::unexpected(emptied.error());
     if (auto clear =
-            done(r.driver, r.driver.memset_d8(*scratch, 0, k_results_offset + 16), "cannot clear device memory");
+            driver_done(r.driver, r.driver.memset_d8(*scratch, 0, k_results_offset + 16), "cannot clear device memory");
         !clear)
       return tl::unexpected(clear.error());
     if (auto run = r.launcher.launch(ModuleId::memories, kernel, {1, 32, 0}, parameters); !run)
       return tl::unexpected(run.error());
     if (auto run = r.launcher.wait(kernel); !run) return tl::unexpected(run.error());
     std::uint64_t cycles[2] = {};
-    if (auto read = done(r.driver, r.driver.memcpy_dtoh(cycles, parameters.results, sizeof cycles),
-                         "cannot read the cycles of a lap");
+    if (auto read = driver_done(r.driver, r.driver.memcpy_dtoh(cycles, parameters.results, sizeof cycles),
+                                "cannot read the cycles of a lap");
         !read)
       return tl::unexpected(read.error());
     samples.before_cycles.push_back(cycles[0]);
@@ -232,12 +230,12 @@ Result<StorageSharingSamples> run_storage_sharing(const StorageSharingExperiment
 }
 
 Result<ClusterSamples> run_cluster(const ClusterExperiment& e, const ChaseResources& r) {
-  if (r.cancel != nullptr && r.cancel->requested()) return fail(ErrorKind::interrupted, "interrupted");
+  if (r.cancelled()) return fail(ErrorKind::interrupted, "interrupted");
   const std::size_t cells = std::size_t{e.blocks} * e.blocks;
   const std::size_t bytes = k_results_offset + 4 * (cells + e.blocks);
   const auto scratch = r.scratch.at_least(bytes, k_limit_bytes);
   if (!scratch) return tl::unexpected(scratch.error());
-  if (auto clear = done(r.driver, r.driver.memset_d8(*scratch, 0, bytes), "cannot clear device memory"); !clear)
+  if (auto clear = driver_done(r.driver, r.driver.memset_d8(*scratch, 0, bytes), "cannot clear device memory"); !clear)
     return tl::unexpected(clear.error());
   const ClusterParameters parameters{.cycles = *scratch + k_results_offset,
                                      .sms = *scratch + k_results_offset + 4 * cells,
@@ -255,8 +253,8 @@ Result<ClusterSamples> run_cluster(const ClusterExperiment& e, const ChaseResour
   }
   if (auto run = r.launcher.wait(kernel); !run) return tl::unexpected(run.error());
   std::vector<std::uint32_t> words(cells + e.blocks);
-  if (auto read = done(r.driver, r.driver.memcpy_dtoh(words.data(), parameters.cycles, 4 * words.size()),
-                       "cannot read the latencies of a cluster");
+  if (auto read = driver_done(r.driver, r.driver.memcpy_dtoh(words.data(), parameters.cycles, 4 * words.size()),
+                              "cannot read the latencies of a cluster");
       !read)
     return tl::unexpected(read.error());
   ClusterSamples samples;

@@ -161,7 +161,7 @@ class SequenceRun {
     const std::uint64_t most_cycles = spread ? k_launch_cycles * sms / 2 : k_launch_cycles;
     const auto tests = static_cast<unsigned>(m_tests.size());
     for (unsigned first = 0; first < tests;) {
-      if (m_r.cancel != nullptr && m_r.cancel->requested()) return fail(ErrorKind::interrupted, "interrupted");
+      if (m_r.cancelled()) return fail(ErrorKind::interrupted, "interrupted");
       std::uint64_t cycles = m_test_cycles[first];
       unsigned end = first + 1;
       while (end < tests && cycles + m_test_cycles[end] <= most_cycles) cycles += m_test_cycles[end++];

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "core/units.hpp"
+#include "target/sim/interruption.hpp"
 #include "target/sim/sim_clock.hpp"
 #include "target/sim/storage_split.hpp"
 #include "target/sim/trace.hpp"
@@ -14,8 +15,6 @@ namespace {
 
 constexpr std::uint64_t k_loads_between_cancel_checks = 1 << 16;
 constexpr std::uint32_t k_any_sm = 0;
-
-tl::unexpected<Error> interrupted() { return fail(ErrorKind::interrupted, "interrupted"); }
 
 struct TimedPart {
   std::uint64_t hops;  ///< per repetition
@@ -48,7 +47,7 @@ class TimedChase {
     for (std::uint64_t done = 0; done < m_experiment.hops;) {
       const std::uint64_t most = std::min(m_experiment.hops - done, k_loads_between_cancel_checks);
       done += trace == nullptr ? shared_hops(most, cycles, samples) : global_hops(*trace, most, cycles, samples);
-      if ((done & (k_loads_between_cancel_checks - 1)) < most && cancel != nullptr && cancel->requested()) return false;
+      if ((done & (k_loads_between_cancel_checks - 1)) < most && cancelled(cancel)) return false;
     }
     if (m_experiment.timing == HopTiming::per_hop) {
       cycles = 0;
@@ -144,7 +143,7 @@ Result<ChaseSamples> run_chase(Machine& machine, const DeviceModel& model, const
         trace.at(done % trace.nodes(), std::min(experiment.warmup_hops - done, k_loads_between_cancel_checks));
     for (std::size_t i = 0; i < block.count; ++i) machine.touch(block, i, true);
     done += block.count;
-    if (cancel != nullptr && cancel->requested()) return interrupted();
+    if (cancelled(cancel)) return interrupted();
   }
   if (experiment.warmup_sm) machine.move_to(samples.sm);
   const TimedPart part{experiment.hops, experiment.timing, ChainKind::pointer, experiment.warmup_hops % trace.nodes()};

@@ -7,6 +7,7 @@
 
 #include "core/units.hpp"
 #include "target/sim/gather.hpp"
+#include "target/sim/interruption.hpp"
 #include "target/sim/sim_clock.hpp"
 #include "target/sim/storage_split.hpp"
 #include "target/sim/trace.hpp"
@@ -15,10 +16,6 @@ namespace gpusonde::sim {
 namespace {
 
 constexpr std::uint32_t k_any_sm = 0;
-
-tl::unexpected<Error> interrupted() { return fail(ErrorKind::interrupted, "interrupted"); }
-
-bool cancelled(const CancelToken* cancel) { return cancel != nullptr && cancel->requested(); }
 
 class SequenceRun {
  public:

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "core/units.hpp"
+#include "target/sim/interruption.hpp"
 #include "target/sim/load_queues.hpp"
 #include "target/sim/sim_clock.hpp"
 #include "target/sim/storage_split.hpp"
@@ -20,10 +21,6 @@ constexpr std::uint64_t k_piece_bytes = 512;         // 16 bytes a lane
 constexpr std::uint64_t k_line_bytes = 128;
 constexpr std::uint32_t k_sector_bytes = 32;
 constexpr std::uint64_t k_loads_between_cancel_checks = 1 << 14;
-
-tl::unexpected<Error> interrupted() { return fail(ErrorKind::interrupted, "interrupted"); }
-
-bool cancelled(const CancelToken* cancel) { return cancel != nullptr && cancel->requested(); }
 
 /// 1, but for the model's noise.
 double noise_factor(const DeviceModel& model, Random& random) {

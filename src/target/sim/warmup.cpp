@@ -1,4 +1,5 @@
 #include "target/sim/warmup.hpp"
+#include "target/sim/interruption.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -63,7 +64,7 @@ struct Replay {
       unchecked += block.count;
       if (unchecked < k_loads_between_cancel_checks) continue;
       unchecked = 0;
-      if (cancel != nullptr && cancel->requested()) return false;
+      if (cancelled(cancel)) return false;
     }
     return true;
   }
